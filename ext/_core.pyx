@@ -1,0 +1,29 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+# cython: embedsignature=True, freethreading_compatible=False
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The core: what runs while events run. Everything here is `noexcept nogil` unless it is called from Python.
+
+The parts, in the order in which they build on each other.
+"""
+
+include "base.pxi"          # C types, abi.h, clock
+include "log.pxi"           # messages, duplicate suppression
+include "rand.pxi"          # generator, seeding, distributions, strings
+include "histogram.pxi"     # HDR latency recording; the logarithmic histogram for scripts
+include "worker.pxi"        # one worker's counters and latencies; snapshots for the reporter
+include "pacer.pxi"         # rate mode: when the next event should start
+include "run.pxi"           # one run: limits, barrier, the event functions that Lua calls
+include "db.pxi"            # driver table, connections, error record
+include "db_error.pxi"      # one policy for ignorable errors and lost connections
+include "db_statement.pxi"  # prepared statements, parameters, emulation
+include "db_bulk.pxi"       # bulk inserts
+include "drv_null.pxi"
+include "drv_mysql.pxi"
+include "drv_pgsql.pxi"
+include "drv_sqlite.pxi"
+include "drivers.pxi"         # the registry of drivers
+include "bench_cpu.pxi"       # the work of the built-in tests
+include "bench_memory.pxi"
+include "bench_threads.pxi"
+include "bench_mutex.pxi"
+include "bench_fileio.pxi"

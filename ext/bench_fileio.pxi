@@ -1,0 +1,1 @@
+# The fileio test.

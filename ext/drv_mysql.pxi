@@ -1,0 +1,1 @@
+cdef db_ops mysql_ops = null_ops

@@ -1,0 +1,1 @@
+cdef db_ops sqlite_ops = null_ops

@@ -1,0 +1,241 @@
+# One run: limits, start barrier, and the functions that thread_run calls in every worker.
+
+cdef struct run_state:
+    int stop                    # no new events: an error, a signal, a forced end
+    int failed                  # a worker ended with an error
+    int time_is_up
+    int events_are_up
+    int limit_events            # off during warm-up
+    int draw_per_event          # the hidden draw that scripts with a fixed seed rely on
+    uint64_t deadline_ns        # 0 without a time limit
+    uint64_t events_limit
+    uint64_t start_ns
+    uint64_t padding[8]
+    uint64_t events_taken       # written by all workers, so on a cache line of its own
+    uint64_t padding_after[8]
+
+cdef run_state run
+cdef pthread_mutex_t barrier_mutex
+cdef pthread_cond_t barrier_cond
+cdef int barrier_ready = 0
+cdef int barrier_state = 0      # 0 waiting, 1 go, -1 called off
+pthread_mutex_init(&barrier_mutex, NULL)
+cdef pthread_condattr_t monotonic
+pthread_condattr_init(&monotonic)
+pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC)
+pthread_cond_init(&barrier_cond, &monotonic)
+
+
+cdef public cbool sb_worker_ready(int thread_id) noexcept nogil:
+    """Wait until all workers are ready; False if the run is called off."""
+    global barrier_ready
+    pthread_mutex_lock(&barrier_mutex)
+    barrier_ready += 1
+    pthread_cond_broadcast(&barrier_cond)
+    while barrier_state == 0:
+        pthread_cond_wait(&barrier_cond, &barrier_mutex)
+    pthread_mutex_unlock(&barrier_mutex)
+    return barrier_state > 0
+
+
+cdef bint past_deadline(uint64_t now) noexcept nogil:
+    if run.deadline_ns == 0 or now < run.deadline_ns:
+        return False
+    if not sb_flag(&run.time_is_up):
+        sb_set_flag(&run.time_is_up, 1)
+        sb_log(LOG_INFO, b"Time limit exceeded, exiting...")
+    return True
+
+
+cdef bint take_event() noexcept nogil:
+    """Take one of --events; False when they are used up."""
+    if run.events_limit == 0 or not sb_flag(&run.limit_events):
+        return True
+    if sb_load(&run.events_taken) < run.events_limit and sb_fetch_add(&run.events_taken, 1) < run.events_limit:
+        return True
+    if not sb_flag(&run.events_are_up):
+        sb_set_flag(&run.events_are_up, 1)
+        sb_log(LOG_INFO, b"Event limit exceeded, exiting...")
+    return False
+
+
+cdef bint wait_for_arrival(worker *w) noexcept nogil:
+    """Rate mode: wait until the next event should start, and let its latency run from then."""
+    cdef uint64_t arrival, now = w.now_ns, until
+    if not pacer_take(now, &arrival):
+        sb_set_flag(&run.stop, 1)
+        sb_set_flag(&run.failed, 1)
+        sb_log(LOG_FATAL, b"The event queue is full. This means the worker threads are unable to keep up "
+                          b"with the specified event generation rate")
+        return False
+    while now < arrival:
+        if sb_flag(&run.stop) or past_deadline(now):
+            return False
+        # Sleeps are short enough for a stop to be seen soon.
+        until = arrival if arrival < now + 100000000 else now + 100000000
+        if run.deadline_ns and until > run.deadline_ns:
+            until = run.deadline_ns
+        sleep_ns(until - now)
+        now = clock_ns()
+    w.now_ns = now
+    w.event_start_ns = arrival
+    return True
+
+
+cdef inline bint more_events(worker *w) noexcept nogil:
+    if sb_flag(&run.stop) or past_deadline(w.now_ns) or not take_event():
+        return False
+    return not pacer.on or wait_for_arrival(w)
+
+
+cdef inline void event_done(worker *w) noexcept nogil:
+    cdef uint64_t start = w.event_start_ns
+    worker_record(w, w.now_ns - start if w.now_ns > start else 0)
+    w.event_start_ns = 0
+    if pacer.on:
+        pacer_running(-1)
+    if run.draw_per_event:
+        rng_next(w.rng)
+
+
+cdef public cbool sb_more_events(int thread_id) noexcept nogil:
+    """Whether the worker shall run one more event. In rate mode, waits until it should start."""
+    cdef worker *w = worker_of(thread_id)
+    w.now_ns = clock_ns()
+    w.event_start_ns = 0
+    return more_events(w)
+
+
+cdef public void sb_event_start(int thread_id) noexcept nogil:
+    cdef worker *w = worker_of(thread_id)
+    if pacer.on and w.event_start_ns:
+        pacer_running(1)
+        return
+    w.event_start_ns = clock_ns()
+
+
+cdef public void sb_event_stop(int thread_id) noexcept nogil:
+    cdef worker *w = worker_of(thread_id)
+    if w.event_start_ns == 0:
+        return
+    w.now_ns = clock_ns()
+    event_done(w)
+
+
+cdef public cbool sb_event_next(int thread_id) noexcept nogil:
+    """End the current event, if any, and begin the next one, with one reading of the clock for both."""
+    cdef worker *w = worker_of(thread_id)
+    w.now_ns = clock_ns()
+    if w.event_start_ns:
+        event_done(w)
+    if not more_events(w):
+        return False
+    if pacer.on:
+        pacer_running(1)
+    else:
+        w.event_start_ns = w.now_ns
+    return True
+
+
+cdef public void sb_event_cancel(int thread_id) noexcept nogil:
+    """Leave the current event without counting it."""
+    cdef worker *w = worker_of(thread_id)
+    if w.event_start_ns and pacer.on:
+        pacer_running(-1)
+    w.event_start_ns = 0
+
+
+cdef public cbool sb_event_may_restart(int thread_id) noexcept nogil:
+    """Whether an event that met an ignorable error may be tried again: not past the end of the run."""
+    return not sb_flag(&run.stop) and not past_deadline(clock_ns())
+
+
+cdef public void sb_run_fail() noexcept nogil:
+    """A worker has failed: the others stop before their next event."""
+    sb_set_flag(&run.failed, 1)
+    sb_set_flag(&run.stop, 1)
+
+
+# -- for the runner, in Python
+
+def run_setup(list worker_states, uint64_t events_limit, bint limit_events, bint draw_per_event) -> None:
+    """Make room for one worker per (s0, s1) generator state and clear everything of an earlier run."""
+    global barrier_ready, barrier_state
+    cdef int i
+    if workers_alloc(len(worker_states)) != 0:
+        raise MemoryError(f"not enough memory for {len(worker_states)} workers")
+    for i in range(worker_count):
+        workers[i].rng[0], workers[i].rng[1] = worker_states[i]
+    memset(&background, 0, sizeof(background))
+    background.rng[0] = 1
+    memset(&run, 0, sizeof(run))
+    run.events_limit = events_limit
+    run.limit_events = limit_events
+    run.draw_per_event = draw_per_event
+    barrier_ready = 0
+    barrier_state = 0
+
+
+def rng_enter(int thread_id) -> None:
+    """Let this OS thread draw from a worker's generator; -1 for the main state, others for background states."""
+    global sb_rng_state
+    sb_rng_state = &rng_of_main[0] if thread_id == -1 else &worker_of(thread_id).rng[0]
+
+
+def barrier_wait(uint64_t until_ns) -> int:
+    """Wait until all workers are ready or the clock passes until_ns; how many are ready."""
+    cdef timespec t = to_timespec(until_ns)
+    with nogil:
+        pthread_mutex_lock(&barrier_mutex)
+        if barrier_ready < worker_count and clock_ns() < until_ns:
+            pthread_cond_timedwait(&barrier_cond, &barrier_mutex, &t)
+        pthread_mutex_unlock(&barrier_mutex)
+    return barrier_ready
+
+
+def barrier_open(uint64_t time_limit_ns, bint go) -> int:
+    """Start the run (or call it off); returns the start on the clock of now_ns(). A limit of 0 is none."""
+    global barrier_state
+    with nogil:
+        pthread_mutex_lock(&barrier_mutex)
+    run.start_ns = clock_ns()
+    run.deadline_ns = run.start_ns + time_limit_ns if time_limit_ns else 0
+    if pacer.on:
+        pacer_start(run.start_ns)
+    barrier_state = 1 if go else -1
+    pthread_cond_broadcast(&barrier_cond)
+    pthread_mutex_unlock(&barrier_mutex)
+    return run.start_ns
+
+
+def run_stop() -> None:
+    """No new events from now on."""
+    sb_set_flag(&run.stop, 1)
+
+
+def run_failed() -> bool:
+    return bool(sb_flag(&run.failed))
+
+
+def run_limit_events() -> None:
+    """The warm-up is over: --events counts from now on."""
+    sb_set_flag(&run.limit_events, 1)
+
+
+def run_unfinished() -> int:
+    """How many workers are inside an event."""
+    cdef int i, n = 0
+    for i in range(worker_count):
+        n += sb_load(&workers[i].event_start_ns) != 0
+    return n
+
+
+def worker_missing() -> None:
+    """A worker could not be set up: the run is called off once all others have said so or are ready."""
+    global barrier_ready
+    sb_run_fail()
+    with nogil:
+        pthread_mutex_lock(&barrier_mutex)
+    barrier_ready += 1
+    pthread_cond_broadcast(&barrier_cond)
+    pthread_mutex_unlock(&barrier_mutex)

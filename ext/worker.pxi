@@ -1,0 +1,174 @@
+# One worker's numbers. Only the worker writes them; the reporter reads them while it runs and subtracts.
+
+cdef struct worker:
+    uint64_t rng[2]
+    uint64_t event_start_ns     # when the event should have started (rate mode) or did start; 0 outside of events
+    uint64_t now_ns             # last reading of the clock
+    uint64_t counters[8]        # by sb_counter_type; events are SB_CNT_TRX
+    uint64_t latency_sum_ns
+    uint64_t latency_min_ns
+    uint64_t latency_max_ns
+    uint64_t *latency_counts    # HDR_COUNTS buckets
+    uint64_t bucket_low         # range of buckets in use, so that merging many workers stays cheap
+    uint64_t bucket_high
+    uint64_t padding[5]         # to whole cache lines
+
+cdef worker *workers = NULL
+cdef int worker_count = 0
+# Statements of background states (report hooks) are counted here and shown nowhere.
+cdef worker background
+
+
+cdef inline worker *worker_of(int thread_id) noexcept nogil:
+    if 0 <= thread_id < worker_count:
+        return &workers[thread_id]
+    return &background
+
+
+cdef void workers_free() noexcept nogil:
+    global workers, worker_count
+    cdef int i
+    for i in range(worker_count):
+        free(workers[i].latency_counts)
+    free(workers)
+    workers = NULL
+    worker_count = 0
+
+
+cdef int workers_alloc(int n) noexcept nogil:
+    global workers, worker_count
+    cdef void *memory = NULL
+    cdef int i
+    workers_free()
+    if posix_memalign(&memory, 64, n * sizeof(worker)) != 0:
+        return -1
+    workers = <worker *>memory
+    memset(workers, 0, n * sizeof(worker))
+    worker_count = n
+    for i in range(n):
+        workers[i].latency_counts = <uint64_t *>calloc(HDR_COUNTS, sizeof(uint64_t))
+        if workers[i].latency_counts == NULL:
+            return -1
+        workers[i].latency_min_ns = <uint64_t>-1
+        workers[i].bucket_low = HDR_COUNTS
+    return 0
+
+
+cdef inline void worker_record(worker *w, uint64_t latency_ns) noexcept nogil:
+    cdef unsigned i = hdr_index(latency_ns)
+    sb_store(&w.latency_counts[i], w.latency_counts[i] + 1)
+    if i < w.bucket_low:
+        sb_store(&w.bucket_low, i)
+    if i > w.bucket_high:
+        sb_store(&w.bucket_high, i)
+    sb_store(&w.latency_sum_ns, w.latency_sum_ns + latency_ns)
+    if latency_ns < w.latency_min_ns:
+        sb_store(&w.latency_min_ns, latency_ns)
+    if latency_ns > w.latency_max_ns:
+        sb_store(&w.latency_max_ns, latency_ns)
+    sb_store(&w.counters[<int>SB_CNT_TRX], w.counters[<int>SB_CNT_TRX] + 1)
+
+
+cdef inline void count(worker *w, int counter, uint64_t n) noexcept nogil:
+    # A fetch-and-add on the background worker only: several states may share that one.
+    if w == &background:
+        sb_fetch_add(&w.counters[counter], n)
+    else:
+        sb_store(&w.counters[counter], w.counters[counter] + n)
+
+
+cdef public void sb_counter_add(int thread_id, sb_counter_type counter, uint64_t n) noexcept nogil:
+    if 0 <= <int>counter < <int>SB_CNT_MAX:
+        count(worker_of(thread_id), <int>counter, n)
+
+
+cdef public void sb_counter_inc(int thread_id, sb_counter_type counter) noexcept nogil:
+    sb_counter_add(thread_id, counter, 1)
+
+
+cdef public uint64_t sb_counter_val(int thread_id, sb_counter_type counter) noexcept nogil:
+    if 0 <= <int>counter < <int>SB_CNT_MAX:
+        return sb_load(&worker_of(thread_id).counters[<int>counter])
+    return 0
+
+
+cdef class Snapshot:
+    """The statistics of all workers at one moment, cumulative since they were set up.
+
+    time_ns is on the clock of now_ns(). counters are sums over the workers, by sb_counter_type; the worker_*
+    tuples hold one entry a worker. Differences (`minus`) take their minimum and maximum from the buckets."""
+    cdef readonly uint64_t time_ns
+    cdef readonly int threads
+    cdef readonly tuple counters
+    cdef readonly tuple worker_events
+    cdef readonly tuple worker_latency_sum_ns
+    cdef readonly tuple worker_latency_min_ns
+    cdef readonly tuple worker_latency_max_ns
+    cdef uint64_t *counts
+
+    def __cinit__(self):
+        self.counts = <uint64_t *>calloc(HDR_COUNTS, sizeof(uint64_t))
+        if self.counts == NULL:
+            raise MemoryError()
+
+    def __dealloc__(self):
+        free(self.counts)
+
+    def buckets(self) -> list:
+        """Non-empty latency buckets, ascending: (lowest equivalent value in ns, count)."""
+        cdef unsigned i
+        return [(hdr_value(i), self.counts[i]) for i in range(<unsigned>HDR_COUNTS) if self.counts[i]]
+
+    def minus(self, Snapshot earlier not None) -> Snapshot:
+        """What happened between `earlier` and this one."""
+        cdef Snapshot result = Snapshot()
+        cdef unsigned i
+        cdef bint any_before = any(earlier.worker_events)
+        result.time_ns = self.time_ns
+        result.threads = self.threads
+        result.counters = tuple(a - b for a, b in zip(self.counters, earlier.counters))
+        result.worker_events = tuple(a - b for a, b in zip(self.worker_events, earlier.worker_events))
+        result.worker_latency_sum_ns = tuple(
+            a - b for a, b in zip(self.worker_latency_sum_ns, earlier.worker_latency_sum_ns))
+        for i in range(<unsigned>HDR_COUNTS):
+            result.counts[i] = self.counts[i] - earlier.counts[i]
+        if any_before:
+            spread = [hdr_value(i) for i in range(<unsigned>HDR_COUNTS) if result.counts[i]] or [0]
+            result.worker_latency_min_ns = (spread[0],) * self.threads
+            result.worker_latency_max_ns = (max(spread),) * self.threads
+        else:
+            result.worker_latency_min_ns = self.worker_latency_min_ns
+            result.worker_latency_max_ns = self.worker_latency_max_ns
+        return result
+
+
+def snapshot() -> Snapshot:
+    """Read every worker's counters and merge the latency buckets. Workers are not disturbed."""
+    cdef Snapshot result = Snapshot()
+    cdef worker *w
+    cdef unsigned i, k
+    cdef uint64_t low, high
+    totals = [0] * <int>SB_CNT_MAX
+    events, sums, minima, maxima = [], [], [], []
+    for k in range(<unsigned>worker_count):
+        w = &workers[k]
+        for i in range(<unsigned>SB_CNT_MAX):
+            totals[i] += sb_load(&w.counters[i])
+        low = sb_load(&w.bucket_low)
+        high = sb_load(&w.bucket_high)
+        with nogil:
+            for i in range(<unsigned>low, <unsigned>high + 1):
+                result.counts[i] += sb_load(&w.latency_counts[i])
+        n = sb_load(&w.counters[<int>SB_CNT_TRX])
+        events.append(n)
+        sums.append(sb_load(&w.latency_sum_ns))
+        minima.append(sb_load(&w.latency_min_ns) if n else 0)
+        maxima.append(sb_load(&w.latency_max_ns))
+    result.time_ns = clock_ns()
+    result.threads = worker_count
+    result.counters = tuple(totals)
+    result.worker_events = tuple(events)
+    result.worker_latency_sum_ns = tuple(sums)
+    result.worker_latency_min_ns = tuple(minima)
+    result.worker_latency_max_ns = tuple(maxima)
+    return result

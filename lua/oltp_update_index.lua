@@ -1,0 +1,15 @@
+#!/usr/bin/env sysbench
+-- SPDX-License-Identifier: GPL-2.0-or-later
+--
+-- UPDATEs of the indexed column k, by id, outside of a transaction.
+
+require("oltp_common")
+
+function prepare_statements()
+  prepare_index_updates()
+end
+
+function event()
+  execute_index_updates()
+  check_reconnect()
+end

@@ -1,0 +1,53 @@
+"""The registry of built-in tests: one row and one module each.
+
+A test's module has `OPTIONS`, its rows, and `create(options, plan)`, which makes its `BuiltinTest`."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Protocol
+
+from sysbench_py.errors import ExitStatus
+from sysbench_py.options import Option
+from sysbench_py.workload import Workload
+
+
+class BuiltinTest(Workload, Protocol):
+    """A built-in test; `commands` are those besides run and help, for example fileio's prepare."""
+
+    @property
+    def commands(self) -> Mapping[str, Callable[[], ExitStatus]]: ...
+
+
+@dataclass(frozen=True)
+class Builtin:
+    """A built-in test; `module` is the name of its module in this package."""
+
+    name: str
+    description: str
+    module: str
+
+    def load(self) -> ModuleType:
+        """The test's module, imported at the first call."""
+        return importlib.import_module(f"{__name__}.{self.module}")
+
+    @property
+    def options(self) -> tuple[Option, ...]:
+        """The rows of the test's options, in the order of the help."""
+        rows: tuple[Option, ...] = self.load().OPTIONS
+        return rows
+
+
+BUILTIN_TESTS = {
+    test.name: test
+    for test in (
+        Builtin("fileio", "File I/O test", "fileio"),
+        Builtin("cpu", "CPU performance test", "cpu"),
+        Builtin("memory", "Memory functions speed test", "memory"),
+        Builtin("threads", "Threads subsystem performance test", "threads"),
+        Builtin("mutex", "Mutex performance test", "mutex"),
+    )
+}

@@ -1,0 +1,71 @@
+"""The PostgreSQL driver."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sysbench_py import core
+from sysbench_py.options import Kind, Option, OptionSet
+
+OPTIONS = (
+    Option("pgsql-host", Kind.STRING, "localhost", "PostgreSQL server host"),
+    Option("pgsql-port", Kind.INT, "5432", "PostgreSQL server port"),
+    Option("pgsql-user", Kind.STRING, "sbtest", "PostgreSQL user"),
+    Option("pgsql-password", Kind.STRING, "", "PostgreSQL password"),
+    Option("pgsql-db", Kind.STRING, "sbtest", "PostgreSQL database name"),
+    Option(
+        "pgsql-sslmode",
+        Kind.STRING,
+        "prefer",
+        "PostgreSQL SSL mode (disable, allow, prefer, require, verify-ca, verify-full)",
+        choices=("disable", "allow", "prefer", "require", "verify-ca", "verify-full"),
+    ),
+    Option("pgsql-ignore-errors", Kind.LIST, "40P01,23505,40001", 'list of SQLSTATEs to ignore, or "all"'),
+)
+
+
+def setup(options: OptionSet) -> None:
+    """Hand the driver to the core. psycopg2 is imported, and its libpq looked up, at the first connection.
+
+    Raises UsageError for a bad value of an option.
+    """
+    parameters = _parameters(options)
+
+    def connect(slot: int) -> Any:
+        import psycopg2
+
+        core.pgsql_load(psycopg2._psycopg.__file__)
+        try:
+            return psycopg2.connect(**parameters)
+        except psycopg2.Error as error:
+            # 08001: the client was unable to establish the connection.
+            message = "; ".join(line.strip() for line in str(error).strip().splitlines())
+            lines = (f"Connection to database failed: {message}",)
+            raise core.ConnectError(0, "08001", message, lines) from None
+
+    core.driver_setup(
+        "pgsql",
+        connect=connect,
+        emulate=options.get("db-ps-mode", str) == "disable",
+        ignore=options.get("pgsql-ignore-errors", tuple),
+    )
+
+
+def _parameters(options: OptionSet) -> dict[str, str | int]:
+    """Arguments of psycopg2.connect; what is left out, libpq takes from its PG* variables and files.
+
+    A database name that is a connection string is expanded, but the other options go before it.
+    """
+    database = options.get("pgsql-db", str)
+    expanded = "=" in database or database.startswith(("postgresql://", "postgres://"))
+    parameters: dict[str, str | int] = {
+        "dsn" if expanded else "dbname": database,
+        "host": options.get("pgsql-host", str),
+        "port": options.get("pgsql-port", int),
+        "user": options.get("pgsql-user", str),
+        "password": options.get("pgsql-password", str),
+    }
+    sslmode = options.get("pgsql-sslmode", str)
+    if sslmode != "prefer":  # libpq's own default, which PGSSLMODE or the connection string may change
+        parameters["sslmode"] = sslmode
+    return {name: value for name, value in parameters.items() if value != ""}

@@ -1,0 +1,143 @@
+"""A Lua script as the test of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sysbench_py import core
+from sysbench_py.errors import UsageError
+from sysbench_py.log import FATAL, log
+from sysbench_py.plan import Plan
+from sysbench_py.script import Script, State
+from sysbench_py.stats.model import NS_PER_S, IntervalStats, TotalStats
+
+
+def load_worker_state(script: Script, thread_id: int, options: Mapping[str, Any]) -> State | None:
+    """A worker's own state with the body executed and `sysbench.opt` filled; None, after a message, on failure."""
+    try:
+        state = State(script, thread_id)
+        state.load()
+    except UsageError as error:
+        log(FATAL, f"`thread_init' function failed: {error}")
+        return None
+    except MemoryError:
+        log(FATAL, "not enough memory for another Lua state: use fewer --threads")
+        return None
+    state.set_options(options)
+    return state
+
+
+class LuaWorkload:
+    """`main` is the main state, loaded and with its options set."""
+
+    def __init__(self, main: State, options: Mapping[str, Any], threads: int) -> None:
+        self._main = main
+        self._options = options
+        self._threads = threads
+        self._hook_failed = False
+        # Hooks count only if the script's body has set them in the main state.
+        self._hooks = {
+            name for name in ("report_intermediate", "report_cumulative") if main.call("hook_defined", name)
+        }
+        self._background: dict[str, State] = {}
+
+    @property
+    def sql(self) -> bool:
+        return core.db_used()
+
+    def begin(self) -> bool:
+        if self._main.call("defined", "init") and not self._main.call("call", "init"):
+            return False
+        if not self._main.call("defined", "event"):
+            log(FATAL, f"cannot find the event() function in {self._main.script.title}")
+            return False
+        return True
+
+    def events_limit(self, plan: Plan) -> int:
+        return plan.events_limit
+
+    def mode_messages(self) -> Sequence[tuple[int, str]]:
+        return ()
+
+    def open(self) -> bool:
+        return True
+
+    def run_worker(self, thread_id: int) -> bool:
+        state = load_worker_state(self._main.script, thread_id, self._options)
+        if state is None:
+            core.worker_missing()
+            return False
+        ok = bool(state.call("run_worker", thread_id))
+        state.close()
+        return ok
+
+    def interval_messages(self, stats: IntervalStats) -> Sequence[str] | None:
+        if "report_intermediate" not in self._hooks:
+            return None
+        return self._call_hook(
+            self._background_state("report_intermediate"),
+            "report_intermediate",
+            {**_stat(stats), "queue_length": stats.queue_length, "concurrency": stats.concurrency},
+        )
+
+    def total_messages(self, stats: TotalStats, final: bool) -> Sequence[str] | None:
+        if "report_cumulative" not in self._hooks:
+            return None
+        # Checkpoints are reported in a state of their own, the end in the main one.
+        state = self._main if final else self._background_state("report_cumulative")
+        return self._call_hook(
+            state,
+            "report_cumulative",
+            {
+                **_stat(stats),
+                "latency_min": stats.latency_min_ns / NS_PER_S,
+                "latency_max": stats.latency_max_ns / NS_PER_S,
+                "latency_avg": stats.latency_avg_ns / NS_PER_S,
+                "latency_sum": stats.latency_sum_ns / NS_PER_S,
+            },
+        )
+
+    def report_block(self, stats: TotalStats) -> Sequence[str]:
+        return ()
+
+    def end(self) -> bool:
+        for state in self._background.values():
+            state.close()
+        if self._main.call("defined", "done"):
+            self._main.call("call", "done")
+        self._main.close()
+        return not self._hook_failed
+
+    def _background_state(self, hook: str) -> State:
+        """The state in which a report hook runs, made at its first use."""
+        if hook not in self._background:
+            state = State(self._main.script, self._threads)
+            state.load()
+            state.set_options(self._options)
+            self._background[hook] = state
+        return self._background[hook]
+
+    def _call_hook(self, state: State, name: str, stat: Mapping[str, Any]) -> Sequence[str] | None:
+        """Let a hook print its report. If it fails, the usual one follows."""
+        if state.call("call_hook", name, stat):
+            return ()
+        self._hook_failed = True
+        return None
+
+
+def _stat(stats: IntervalStats | TotalStats) -> dict[str, Any]:
+    """What both report hooks get: counts of the period, times in seconds."""
+    counters = stats.counters
+    return {
+        "threads_running": stats.threads_running,
+        "time_interval": stats.interval_s,
+        "time_total": stats.time_total_s,
+        "latency_pct": stats.latency_percentile_ns / NS_PER_S,
+        "events": counters.events,
+        "reads": counters.reads,
+        "writes": counters.writes,
+        "other": counters.other,
+        "errors": counters.errors,
+        "reconnects": counters.reconnects,
+    }

@@ -1,0 +1,257 @@
+"""An option is a row: the parser, the help, the config file and scripts all derive from rows."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import TypeVar
+
+from sysbench_py.errors import UsageError
+
+Value = bool | int | float | str | tuple[str, ...] | None
+T = TypeVar("T", bool, int, float, str, tuple[str, ...])
+
+
+class Kind(IntEnum):
+    """Type of an option; the numbers are those of `sysbench.cmdline.ARG_*`."""
+
+    NULL = 0
+    BOOL = 1
+    INT = 2
+    SIZE = 3
+    DOUBLE = 4
+    STRING = 5
+    LIST = 6
+    FILE = 7
+
+
+_HELP_SUFFIX = {
+    Kind.BOOL: "[=on|off]",
+    Kind.INT: "=N",
+    Kind.SIZE: "=SIZE",
+    Kind.DOUBLE: "=N",
+    Kind.STRING: "=STRING",
+    Kind.LIST: "=[LIST,...]",
+    Kind.FILE: "=FILENAME",
+}
+
+
+@dataclass(frozen=True)
+class Option:
+    """One option, as declared.
+
+    `default` is text, parsed like a typed value, and None where the help shows none.
+    `choices` are the lower-case texts that are allowed, in any case; empty allows everything.
+    `suffix` replaces the value's description in the help, `bare` is what the name without a value means.
+    `validate(name with underscores, text)` says whether a typed value is allowed.
+    """
+
+    name: str
+    kind: Kind
+    default: str | None
+    help: str
+    choices: tuple[str, ...] = ()
+    suffix: str | None = None
+    bare: str | None = None
+    validate: Callable[[str, str], bool] | None = None
+
+    @property
+    def key(self) -> str:
+        """The name that all spellings of this option share, which is also its name in `sysbench.opt`."""
+        return option_key(self.name)
+
+    @property
+    def help_entry(self) -> str:
+        """`--name` and what its value looks like."""
+        return f"--{self.name}{_HELP_SUFFIX[self.kind] if self.suffix is None else self.suffix}"
+
+
+def option_key(name: str) -> str:
+    """`-` and `_` are the same in the name of an option."""
+    return name.replace("-", "_")
+
+
+def format_option_list(rows: Iterable[Option]) -> str:
+    """The help of `rows` in their order, descriptions aligned, and an empty line after them."""
+    entries = [(f"  {row.help_entry}", row) for row in rows]
+    width = max((len(entry) for entry, _ in entries), default=0)
+    lines = []
+    for entry, row in entries:
+        default = "" if row.default is None else f" [{row.default}]"
+        lines.append(f"{entry:<{width}} {row.help}{default}\n")
+    return "".join(lines) + "\n"
+
+
+_BOOL = {"on": True, "true": True, "1": True, "off": False, "false": False, "0": False}
+_INT = re.compile(r"[ \t\n\v\f\r]*[+-]?[0-9]+")
+_SIZE = re.compile(r"([0-9]+)(.?)", re.DOTALL)
+_SIZE_FACTOR = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
+
+# Decimal, hexadecimal, inf and nan, with anything behind them ignored: only strtod agrees with strtod.
+_strtod = ctypes.CDLL(None).strtod
+_strtod.argtypes = [ctypes.c_char_p, ctypes.c_void_p]
+_strtod.restype = ctypes.c_double
+
+
+def parse_int(text: str) -> int:
+    """A decimal number of 32 bits with sign; empty is 0. Raises ValueError."""
+    if not text:
+        return 0
+    if not _INT.fullmatch(text) or not -(2**31) <= int(text) < 2**31:
+        raise ValueError(text)
+    return int(text)
+
+
+def parse_size(text: str) -> int:
+    """Digits and one of K, M, G, T (1024-fold each); what is no size is 0.
+
+    Raises ValueError if it needs more than 63 bits.
+    """
+    match = _SIZE.match(text)
+    size = int(match[1]) * _SIZE_FACTOR.get(match[2].lower(), 0) if match else 0
+    if size >= 2**63:
+        raise ValueError(text)
+    return size
+
+
+def parse_double(text: str) -> float:
+    """The number at the start of `text`, as C's strtod reads it; 0 if there is none."""
+    return float(_strtod(os.fsencode(text), None))
+
+
+def parse_list(text: str) -> tuple[str, ...]:
+    """The items between commas; empty items are dropped."""
+    return tuple(item for item in text.split(",") if item)
+
+
+def _parse(row: Option, text: str) -> Value:
+    """`text` as a value of `row`. Raises ValueError."""
+    if row.choices:
+        if text.lower() not in row.choices:
+            raise ValueError(text)
+        return text.lower()
+    match row.kind:
+        case Kind.BOOL:
+            if text not in _BOOL:
+                raise ValueError(text)
+            return _BOOL[text]
+        case Kind.INT:
+            return parse_int(text)
+        case Kind.SIZE:
+            return parse_size(text)
+        case Kind.DOUBLE:
+            return parse_double(text)
+        case Kind.LIST:
+            return parse_list(text)
+        case _:
+            return text or None
+
+
+def _invalid(row: Option, text: str, place: str | None) -> UsageError:
+    at = f"{place}: " if place else ""
+    if row.choices:
+        return UsageError.fatal(
+            f"{at}Invalid value for --{row.name}: '{text}' (use {', '.join(row.choices)})"
+        )
+    return UsageError(f"{at}Invalid value for the '{row.key}' option: '{text}'")
+
+
+class OptionSet:
+    """The options that are known, in order of registration, and their present values.
+
+    A bad value (except of BOOL) is an error when the option is read, not when it is set: a later
+    setting of the same option repairs it.
+    """
+
+    def __init__(self, rows: Iterable[Option] = ()) -> None:
+        self._rows: dict[str, Option] = {}
+        self._values: dict[str, Value | UsageError] = {}
+        self.register(rows)
+
+    def register(self, rows: Iterable[Option]) -> None:
+        """Add options with their defaults. One that is there already is replaced, and its value reset.
+
+        Raises UsageError for an option that can have no value and for a BOOL default that is none.
+        """
+        for row in rows:
+            if row.kind is Kind.NULL:
+                raise UsageError(f"Unknown argument type: {row.kind:d} (option '{row.name}')")
+            self._rows[row.key] = row
+            default = row.default if row.default is not None else "off" if row.kind is Kind.BOOL else ""
+            try:
+                self._values[row.key] = _parse(row, default)
+            except ValueError:
+                self._values[row.key] = _invalid(row, default, None)
+                if row.kind is Kind.BOOL:
+                    raise _invalid(row, default, None) from None
+
+    def set(
+        self, name: str, text: str | None, items: tuple[str, ...] | None = None, place: str | None = None
+    ) -> bool:
+        """Give an option the value `text`, None meaning that only its name was typed.
+
+        A LIST takes `items` instead, if there are any. `place` is where a config file says it, for messages.
+        False, and nothing changed, if the option is unknown or does not allow the value.
+        """
+        row = self._rows.get(option_key(name))
+        if row is None:
+            return False
+        if text is None:
+            text = row.bare or ("on" if row.kind is Kind.BOOL else "")
+        if row.validate is not None and not row.validate(row.key, text):
+            return False
+        value: Value | UsageError
+        try:
+            value = items if items is not None and row.kind is Kind.LIST else _parse(row, text)
+        except ValueError:
+            if row.kind is Kind.BOOL:
+                return False
+            value = _invalid(row, text, place)
+        self._values[row.key] = value
+        return True
+
+    def __contains__(self, name: str) -> bool:
+        return option_key(name) in self._rows
+
+    def row(self, name: str) -> Option:
+        """The option called `name`. Raises KeyError."""
+        return self._rows[option_key(name)]
+
+    def __getitem__(self, name: str) -> Value:
+        """The present value, None for an unset string or file.
+
+        Raises KeyError, and UsageError if the value is bad.
+        """
+        value = self._values[option_key(name)]
+        if isinstance(value, UsageError):
+            raise value
+        return value
+
+    def get(self, name: str, kind: type[T]) -> T:
+        """The present value as a `kind`; an unset string is empty.
+
+        Raises KeyError, UsageError if the value is bad, TypeError if the option is of another kind.
+        """
+        value = self[name]
+        if value is None:
+            value = ""
+        if type(value) is not kind:
+            raise TypeError(f"option {name} is a {type(value).__name__}")
+        return value
+
+    def check(self) -> None:
+        """Read every option: raises the UsageError of the first bad value."""
+        for key in self._rows:
+            self[key]
+
+    def exported(self) -> dict[str, bool | int | float | str | tuple[str, ...]]:
+        """The values that scripts see in `sysbench.opt`: all but files, unset strings empty.
+
+        Raises UsageError for a bad value.
+        """
+        values = {key: self[key] for key, row in self._rows.items() if row.kind is not Kind.FILE}
+        return {key: "" if value is None else value for key, value in values.items()}

@@ -1,0 +1,50 @@
+"""Plan: what one run is to do, fully resolved, frozen and picklable."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class RandPlan:
+    """Parameters of the random distributions; `distribution` is the one scripts get by default."""
+
+    distribution: str
+    spec_iter: int
+    spec_pct: int
+    spec_res: int
+    pareto_h: float
+    zipfian_exp: float
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The general settings of a run.
+
+    A limit, rate or interval of 0 means none, a `seed` of 0 means the current time, a `percentile` of 0
+    that none is calculated. `forced_shutdown_s` counts from the time limit; None means never.
+    An empty `db_driver` or `luajit_cmd` means that the user named none.
+    """
+
+    threads: int
+    events_limit: int
+    time_limit_s: int
+    warmup_s: int
+    forced_shutdown_s: int | None
+    thread_stack_size_bytes: int
+    thread_init_timeout_s: int
+    rate_per_s: int
+    report_interval_s: int
+    checkpoints_s: tuple[int, ...]
+    percentile: int
+    histogram: bool
+    verbosity: int
+    debug: bool
+    validate: bool
+    seed: int
+    rand: RandPlan
+    luajit_cmd: str
+    db_driver: str
+    db_ps_mode: str
+    db_debug: bool
+    db_reconnect_timeout_s: int

@@ -1,0 +1,1 @@
+"""What a run measured: the result model and how it is made from the core's counts."""

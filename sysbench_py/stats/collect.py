@@ -1,0 +1,172 @@
+"""From the core's cumulative counts to the result model."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Protocol, TypeVar
+
+from sysbench_py.stats.model import (
+    NS_PER_S,
+    Counters,
+    Fairness,
+    IntervalStats,
+    LatencyHistogram,
+    TotalStats,
+    WorkerStats,
+)
+
+SnapshotT = TypeVar("SnapshotT", bound="CoreSnapshot")
+
+
+class CoreSnapshot(Protocol):
+    """All counts of the core since the start of its statistics, as read at `time_ns`.
+
+    `time_ns` is CLOCK_MONOTONIC. `counters` are summed over the workers, in the order of the core's
+    counter numbers: other, reads, writes, events, errors, reconnects, bytes read, bytes written.
+    The `worker_` tuples have one item a worker; minimum and maximum are 0 without events.
+    """
+
+    @property
+    def time_ns(self) -> int: ...
+    @property
+    def threads(self) -> int: ...
+    @property
+    def counters(self) -> tuple[int, ...]: ...
+    @property
+    def worker_events(self) -> tuple[int, ...]: ...
+    @property
+    def worker_latency_sum_ns(self) -> tuple[int, ...]: ...
+    @property
+    def worker_latency_min_ns(self) -> tuple[int, ...]: ...
+    @property
+    def worker_latency_max_ns(self) -> tuple[int, ...]: ...
+
+    def buckets(self) -> list[tuple[int, int]]:
+        """Non-empty HDR buckets of all workers, `(lowest latency_ns, count)`, ascending."""
+        ...
+
+    def minus(self: SnapshotT, earlier: SnapshotT, /) -> SnapshotT:
+        """What happened since `earlier`."""
+        ...
+
+
+def interval_stats(
+    now: SnapshotT,
+    previous: SnapshotT | None,
+    *,
+    start_ns: int,
+    threads_running: int,
+    percentile: int,
+    sql: bool,
+    rate_mode: bool = False,
+    queue_length: int = 0,
+    concurrency: int = 0,
+) -> IntervalStats:
+    """The intermediate report of the time from `previous` to `now`.
+
+    Without a `previous` it covers everything counted so far, statements of `thread_init` included,
+    and its clock starts at `start_ns`, the CLOCK_MONOTONIC time at which the run started.
+    """
+    period = now if previous is None else now.minus(previous)
+    histogram = LatencyHistogram(period.buckets(), max(period.worker_latency_max_ns, default=0))
+    return IntervalStats(
+        time_total_s=(now.time_ns - start_ns) / NS_PER_S,
+        interval_s=_interval_s(now, previous, start_ns),
+        threads_running=threads_running,
+        counters=_counters(period),
+        percentile=percentile,
+        latency_percentile_ns=histogram.percentile_ns(percentile) if percentile else 0,
+        histogram=histogram,
+        sql=sql,
+        rate_mode=rate_mode,
+        queue_length=queue_length,
+        concurrency=concurrency,
+    )
+
+
+def total_stats(
+    now: SnapshotT,
+    checkpoint: SnapshotT | None,
+    *,
+    start_ns: int,
+    threads_running: int,
+    percentile: int,
+    sql: bool,
+) -> TotalStats:
+    """The cumulative report of the time from the last `checkpoint` to `now`.
+
+    Without a `checkpoint` it covers everything counted so far, as `interval_stats` does.
+    """
+    period = now if checkpoint is None else now.minus(checkpoint)
+    workers = _workers(period)
+    busy = [worker for worker in workers if worker.events]
+    events = sum(worker.events for worker in busy)
+    latency_sum_ns = sum(worker.latency_sum_ns for worker in workers)
+    latency_max_ns = max((worker.latency_max_ns for worker in busy), default=0)
+    histogram = LatencyHistogram(period.buckets(), latency_max_ns)
+    return TotalStats(
+        time_total_s=(now.time_ns - start_ns) / NS_PER_S,
+        interval_s=_interval_s(now, checkpoint, start_ns),
+        threads_running=threads_running,
+        counters=_counters(period),
+        percentile=percentile,
+        latency_percentile_ns=histogram.percentile_ns(percentile) if percentile else 0,
+        histogram=histogram,
+        sql=sql,
+        latency_min_ns=min((worker.latency_min_ns for worker in busy), default=0),
+        latency_avg_ns=latency_sum_ns // events if events else 0,
+        latency_max_ns=latency_max_ns,
+        latency_sum_ns=latency_sum_ns,
+        fairness=_fairness(workers),
+        workers=workers,
+    )
+
+
+def _interval_s(now: CoreSnapshot, earlier: CoreSnapshot | None, start_ns: int) -> float:
+    return (now.time_ns - (start_ns if earlier is None else earlier.time_ns)) / NS_PER_S
+
+
+def _counters(period: CoreSnapshot) -> Counters:
+    other, reads, writes, events, errors, reconnects, bytes_read, bytes_written = period.counters
+    return Counters(
+        events=events,
+        reads=reads,
+        writes=writes,
+        other=other,
+        errors=errors,
+        reconnects=reconnects,
+        bytes_read=bytes_read,
+        bytes_written=bytes_written,
+    )
+
+
+def _workers(period: CoreSnapshot) -> tuple[WorkerStats, ...]:
+    columns = zip(
+        period.worker_events,
+        period.worker_latency_min_ns,
+        period.worker_latency_max_ns,
+        period.worker_latency_sum_ns,
+        strict=True,
+    )
+    return tuple(
+        WorkerStats(events=events, latency_min_ns=min_ns, latency_max_ns=max_ns, latency_sum_ns=sum_ns)
+        for events, min_ns, max_ns, sum_ns in columns
+    )
+
+
+def _fairness(workers: Sequence[WorkerStats]) -> Fairness:
+    events_avg, events_stddev = _mean_and_stddev([worker.events for worker in workers])
+    time_avg_s, time_stddev_s = _mean_and_stddev([worker.latency_sum_ns / NS_PER_S for worker in workers])
+    return Fairness(
+        events_avg=events_avg,
+        events_stddev=events_stddev,
+        execution_time_avg_s=time_avg_s,
+        execution_time_stddev_s=time_stddev_s,
+    )
+
+
+def _mean_and_stddev(values: Sequence[float]) -> tuple[float, float]:
+    """Mean and population standard deviation."""
+    mean = sum(values) / len(values)
+    return mean, math.sqrt(sum((value - mean) ** 2 for value in values) / len(values))

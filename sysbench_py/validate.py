@@ -1,0 +1,154 @@
+"""From the values of the general options to a Plan."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+
+from sysbench_py.errors import UsageError
+from sysbench_py.options import OptionSet, parse_int
+from sysbench_py.plan import Plan, RandPlan
+
+MAX_CHECKPOINTS = 256
+MAX_VERBOSITY = 5
+DISTRIBUTIONS = ("uniform", "gaussian", "special", "pareto", "zipfian")
+PS_MODES = ("auto", "disable")
+
+_FORCED_SHUTDOWN = re.compile(r"\+?([0-9]+)(%?)")
+
+
+def make_plan(options: OptionSet, warn: Callable[[str], None]) -> Plan:
+    """Validate the general options in the order in which sysbench 1.0.20 does.
+
+    `warn` gets lines for stdout. A deprecated spelling also gives the present one its value in `options`.
+    Raises UsageError for the first value that is wrong.
+    """
+    _take_alias(options, "num-threads", "threads", warn)
+    threads = _at_least(1, options, "threads")
+    _take_alias(options, "max-requests", "events", warn)
+    events_limit = max(options.get("events", int), 0)
+    _take_alias(options, "max-time", "time", warn)
+    time_limit_s = max(options.get("time", int), 0)
+    if not events_limit and not time_limit_s:
+        warn("WARNING: Both event and time limits are disabled, running an endless test")
+    warmup_s = _at_least(0, options, "warmup-time")
+    forced_shutdown_s = _forced_shutdown_s(options.get("forced-shutdown", str), time_limit_s)
+    thread_stack_size_bytes = options.get("thread-stack-size", int)
+    if thread_stack_size_bytes <= 0:
+        raise UsageError.fatal(f"Invalid value for thread-stack-size: {thread_stack_size_bytes}.\n")
+    thread_init_timeout_s = _at_least(1, options, "thread-init-timeout")
+    seed = options.get("rand-seed", int)
+    rand = _rand(options)
+    _take_alias(options, "tx-rate", "rate", warn)
+    rate_per_s = _at_least(0, options, "rate")
+    report_interval_s = _at_least(0, options, "report-interval")
+    checkpoints_s = _checkpoints_s(options.get("report-checkpoints", tuple))
+    debug = options.get("debug", bool)
+    verbosity = options.get("verbosity", int)
+    if not 0 <= verbosity <= MAX_VERBOSITY:
+        raise UsageError(f"Invalid value for verbosity: {verbosity}", "stdout")
+    percentile = options.get("percentile", int)
+    if not 0 <= percentile <= 100:
+        raise UsageError.fatal(f"Invalid value for --percentile: {percentile}")
+    histogram = options.get("histogram", bool)
+    if histogram and not percentile:
+        raise UsageError.fatal("--histogram cannot be used with --percentile=0")
+    db_ps_mode = options.get("db-ps-mode", str)
+    if db_ps_mode not in PS_MODES:
+        raise UsageError.fatal(f"Invalid value for db-ps-mode: {db_ps_mode}")
+    db_reconnect_timeout_s = _at_least(0, options, "db-reconnect-timeout")
+    options.check()
+    return Plan(
+        threads=threads,
+        events_limit=events_limit,
+        time_limit_s=time_limit_s,
+        warmup_s=warmup_s,
+        forced_shutdown_s=forced_shutdown_s,
+        thread_stack_size_bytes=thread_stack_size_bytes,
+        thread_init_timeout_s=thread_init_timeout_s,
+        rate_per_s=rate_per_s,
+        report_interval_s=report_interval_s,
+        checkpoints_s=checkpoints_s,
+        percentile=percentile,
+        histogram=histogram,
+        verbosity=MAX_VERBOSITY if debug else verbosity,
+        debug=debug,
+        validate=options.get("validate", bool),
+        seed=seed,
+        rand=rand,
+        luajit_cmd=options.get("luajit-cmd", str),
+        db_driver=options.get("db-driver", str),
+        db_ps_mode=db_ps_mode,
+        db_debug=options.get("db-debug", bool),
+        db_reconnect_timeout_s=db_reconnect_timeout_s,
+    )
+
+
+def _take_alias(options: OptionSet, alias: str, name: str, warn: Callable[[str], None]) -> None:
+    """Let the deprecated `alias` replace the option `name`, if it was given a value that says something."""
+    value = options.get(alias, int)
+    if value not in (0, parse_int(options.row(alias).default or "")):
+        warn(f"WARNING: --{alias} is deprecated, use --{name} instead")
+        options.set(name, str(value))
+
+
+def _at_least(minimum: int, options: OptionSet, name: str) -> int:
+    value = options.get(name, int)
+    if value < minimum:
+        # The empty line behind these messages is part of sysbench's output.
+        raise UsageError.fatal(f"Invalid value for --{name}: {value}.\n")
+    return value
+
+
+def _forced_shutdown_s(text: str, time_limit_s: int) -> int | None:
+    """Seconds to wait after the time limit: a number, or a percentage of the limit, by default 5 %."""
+    if text.lower() == "off":
+        return None
+    match = _FORCED_SHUTDOWN.fullmatch(text or "5%")
+    value = int(match[1]) if match else 2**31
+    if not match or value >= 2**31:
+        raise UsageError.fatal(f"Invalid value for --forced-shutdown: '{text}'")
+    if not time_limit_s:
+        return None
+    return time_limit_s * value // 100 if match[2] else value
+
+
+def _rand(options: OptionSet) -> RandPlan:
+    rand = RandPlan(
+        distribution=options.get("rand-type", str),
+        spec_iter=options.get("rand-spec-iter", int),
+        spec_pct=options.get("rand-spec-pct", int),
+        spec_res=options.get("rand-spec-res", int),
+        pareto_h=options.get("rand-pareto-h", float),
+        zipfian_exp=options.get("rand-zipfian-exp", float),
+    )
+    if rand.distribution not in DISTRIBUTIONS:
+        raise UsageError.fatal(f"Invalid random numbers distribution: {rand.distribution}.")
+    if rand.spec_iter < 1:
+        raise UsageError.fatal(f"Invalid value for --rand-spec-iter: {rand.spec_iter} (must be > 0)")
+    for name, percentage in (("rand-spec-pct", rand.spec_pct), ("rand-spec-res", rand.spec_res)):
+        if not 0 <= percentage <= 100:
+            raise UsageError.fatal(f"Invalid value for --{name}: {percentage} (must be from 0 to 100)")
+    if not 0 < rand.pareto_h < 1:
+        raise UsageError.fatal(f"Invalid value for --rand-pareto-h: {rand.pareto_h:g} (must be > 0 and < 1)")
+    if not 0 <= rand.zipfian_exp < math.inf:
+        raise UsageError.fatal("--rand-zipfian-exp must be >= 0")
+    return rand
+
+
+def _checkpoints_s(items: tuple[str, ...]) -> tuple[int, ...]:
+    if len(items) > MAX_CHECKPOINTS:
+        raise UsageError.fatal(
+            f"Too many checkpoints in --report-checkpoints (up to {MAX_CHECKPOINTS} can be defined)"
+        )
+    checkpoints_s = []
+    for item in items:
+        try:
+            checkpoint_s = parse_int(item)
+        except ValueError:
+            checkpoint_s = -1
+        if checkpoint_s < 0:
+            raise UsageError.fatal(f"Invalid value for --report-checkpoints: '{item}'")
+        checkpoints_s.append(checkpoint_s)
+    return tuple(sorted(checkpoints_s))

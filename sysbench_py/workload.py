@@ -1,0 +1,45 @@
+"""What a run needs to know of the test that it runs: a Lua script or a built-in one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from sysbench_py.plan import Plan
+from sysbench_py.stats.model import IntervalStats, TotalStats
+
+
+class Workload(Protocol):
+    """The test of a run. Messages are printed by the runner, in the order of the methods here."""
+
+    @property
+    def sql(self) -> bool:
+        """Whether reports have their SQL form, asked when one is made."""
+
+    def begin(self) -> bool:
+        """First of all: check and set up what needs no worker; False, after a message, if that fails."""
+
+    def events_limit(self, plan: Plan) -> int:
+        """How many events the run has at most, 0 for no limit."""
+
+    def mode_messages(self) -> Sequence[tuple[int, str]]:
+        """(priority, message) lines that describe the test, after the run's own."""
+
+    def open(self) -> bool:
+        """After these lines, before the workers; False, after a message, if that fails."""
+
+    def run_worker(self, thread_id: int) -> bool:
+        """The whole life of a worker, in its thread: set up, wait at the core's start barrier, run events,
+        tear down. Whether nothing failed."""
+
+    def interval_messages(self, stats: IntervalStats) -> Sequence[str] | None:
+        """An intermediate report of the test's own; None for the usual one, empty if it is printed already."""
+
+    def total_messages(self, stats: TotalStats, final: bool) -> Sequence[str] | None:
+        """A whole cumulative report (final or of a checkpoint) of the test's own, likewise."""
+
+    def report_block(self, stats: TotalStats) -> Sequence[str]:
+        """The test's own part at the head of the usual cumulative report."""
+
+    def end(self) -> bool:
+        """After the final report; False, after a message, if something of the test's own has failed."""

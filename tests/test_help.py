@@ -1,0 +1,78 @@
+"""The help: the reference's own, with the rows that it does not have."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+
+import pytest
+
+from sysbench_py.drivers import find_driver
+from sysbench_py.help import help_text
+from sysbench_py.option_rows import DB_OPTIONS, GENERAL_OPTIONS, LATENCY_OPTIONS, LOG_OPTIONS, RAND_OPTIONS
+from sysbench_py.options import Option, format_option_list
+
+NOT_IN_THE_REFERENCE = {
+    "warmup-time",
+    "thread-init-timeout",
+    "luajit-cmd",
+    "rand-zipfian-exp",
+    "db-reconnect-timeout",
+    "mysql-ssl-key",
+    "mysql-ssl-ca",
+    "mysql-ssl-cert",
+    "mysql-compression-algorithms",
+    "pgsql-sslmode",
+    "pgsql-ignore-errors",
+}
+
+
+@pytest.fixture(scope="module")
+def theirs() -> str:
+    return subprocess.run(["/usr/bin/sysbench", "--help"], capture_output=True, text=True, check=True).stdout
+
+
+@pytest.mark.parametrize(
+    ("title", "rows"),
+    [
+        ("General options:\n", GENERAL_OPTIONS),
+        ("Generator options:\n", RAND_OPTIONS),
+        ("Log options:\n", LOG_OPTIONS),
+        ("critical messages} [3]\n\n", LATENCY_OPTIONS),
+        ("General database options:\n\n", DB_OPTIONS),
+        ("mysql options:\n", find_driver("mysql").options),
+        ("pgsql options:\n", find_driver("pgsql").options),
+    ],
+)
+def test_rows_of_the_reference_are_printed_alike(theirs: str, title: str, rows: tuple[Option, ...]) -> None:
+    common = [row for row in rows if row.name not in NOT_IN_THE_REFERENCE]
+    assert f"{title}{format_option_list(common)}" in theirs
+
+
+def test_nothing_else_is_different(theirs: str) -> None:
+    def spaced_alike(text: str) -> str:
+        return re.sub(r"(?<=\S) +", " ", text)
+
+    ours = re.sub(r"sqlite options:\n(  --.*\n)+\n", "", help_text())
+    ours = re.sub(r"  (sqlite|null) - .*\n", "", ours)
+    for name in NOT_IN_THE_REFERENCE:
+        ours, found = re.subn(rf"  --{name}[=\[].*\n", "", ours)
+        assert found == 1, name
+    assert spaced_alike(ours) == spaced_alike(theirs)
+
+
+def test_options_of_later_releases_stand_where_those_print_them() -> None:
+    names = [row.name for row in GENERAL_OPTIONS]
+    assert names[:5] == ["threads", "events", "time", "warmup-time", "forced-shutdown"]
+    assert names[5:8] == ["thread-stack-size", "thread-init-timeout", "rate"]
+    assert names[names.index("config-file") + 1] == "luajit-cmd"
+
+
+def test_own_drivers_are_listed() -> None:
+    text = help_text()
+    assert (
+        "  pgsql - PostgreSQL driver\n  sqlite - SQLite driver\n  null - Null driver: sends nothing\n\n"
+        in text
+    )
+    assert "\nsqlite options:\n  --sqlite-db=STRING " in text
+    assert "null options:" not in text
