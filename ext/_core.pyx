@@ -13,11 +13,15 @@ include "histogram.pxi"     # HDR latency recording; the logarithmic histogram f
 include "worker.pxi"        # one worker's counters and latencies; snapshots for the reporter
 include "pacer.pxi"         # rate mode: when the next event should start
 include "run.pxi"           # one run: limits, barrier, the event functions that Lua calls
+include "lua_api.pxi"       # the script's options; the JSON array of reports
 include "db.pxi"            # driver table, connections, error record
 include "db_error.pxi"      # one policy for ignorable errors and lost connections
 include "db_statement.pxi"  # prepared statements, parameters, emulation
 include "db_bulk.pxi"       # bulk inserts
 include "drv_null.pxi"
+include "mysql_wire.pxi"      # the connection, bytes, sending
+include "mysql_reply.pxi"     # receiving
+include "mysql_rows.pxi"      # text and binary rows
 include "drv_mysql.pxi"
 include "drv_pgsql.pxi"
 include "drv_sqlite.pxi"
@@ -26,4 +30,11 @@ include "bench_cpu.pxi"       # the work of the built-in tests
 include "bench_memory.pxi"
 include "bench_threads.pxi"
 include "bench_mutex.pxi"
-include "bench_fileio.pxi"
+include "fileio_requests.pxi"   # the fileio test: the order of requests
+include "fileio_test.pxi"       # what its workers have, and how they fail
+include "fileio_validate.pxi"   # contents that can be checked
+include "fileio_sync.pxi"       # requests by pread() and pwrite(); the end of every request
+include "fileio_mmap.pxi"       # requests by copying from and to mapped files
+include "fileio_aio.pxi"        # requests by io_submit()
+include "fileio_uring.pxi"      # requests by io_uring
+include "bench_fileio.pxi"      # its workers and its set-up

@@ -11,6 +11,17 @@ typedef enum {
   SB_ARG_TYPE_STRING, SB_ARG_TYPE_LIST, SB_ARG_TYPE_FILE, SB_ARG_TYPE_MAX
 } sb_arg_type;
 
+/* An option of the script: value is its default as text, NULL without one. */
+typedef struct {
+  const char *name;
+  const char *desc;
+  const char *value;
+  int type;                     /* sb_arg_type */
+} sb_arg;
+
+int sb_lua_set_test_args(const sb_arg *args, size_t n);
+void sb_print_test_options(void);
+
 typedef enum { DB_ERROR_NONE, DB_ERROR_IGNORABLE, DB_ERROR_FATAL } sql_error_class;
 
 typedef enum {
@@ -22,6 +33,7 @@ typedef enum {
 /* Messages: priority 0 FATAL, 1 ALERT, 2 WARNING, 3 NOTICE, 4 INFO, 5 DEBUG. */
 void sb_log(int priority, const char *text);
 void sb_print(const char *text);
+bool sb_json_element(void);
 
 /* The event loop. A thread id is 0 .. threads-1 in workers. */
 bool sb_worker_ready(int thread_id);
@@ -106,6 +118,7 @@ int db_connection_reconnect(sql_connection *con);
 int db_connection_close(sql_connection *con);
 void db_connection_release(sql_connection *con);
 sql_result *db_query(sql_connection *con, const char *query, size_t length);
+sql_result *db_no_result(void);
 bool db_more_results(sql_connection *con);
 sql_result *db_next_result(sql_connection *con);
 sql_row *db_fetch_row(sql_result *rs);

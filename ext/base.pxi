@@ -28,6 +28,11 @@ cdef extern from "abi.h" nogil:
         SQL_TYPE_NONE, SQL_TYPE_TINYINT, SQL_TYPE_SMALLINT, SQL_TYPE_INT, SQL_TYPE_BIGINT
         SQL_TYPE_FLOAT, SQL_TYPE_DOUBLE, SQL_TYPE_TIME, SQL_TYPE_DATE, SQL_TYPE_DATETIME
         SQL_TYPE_TIMESTAMP, SQL_TYPE_CHAR, SQL_TYPE_VARCHAR
+    ctypedef struct sb_arg:
+        const char *name
+        const char *desc
+        const char *value
+        int type
     ctypedef struct sb_histogram:
         pass
     ctypedef struct sql_driver:

@@ -84,7 +84,7 @@ cdef struct db_ops:
     int (*send_query)(db_connection *, const char *, size_t) noexcept nogil
     int (*send_prepare)(db_statement *) noexcept nogil
     int (*send_execute)(db_statement *) noexcept nogil
-    bint prepares_when_bound    # what the types of the parameters are is part of a prepare
+    bint prepares_when_bound    # a prepare names the types of the parameters
     int (*receive)(db_connection *) noexcept nogil
     int (*wait_fd)(db_connection *) noexcept nogil
     int (*next_result)(db_connection *) noexcept nogil          # DB_OK, or DB_FAILED if there is none
@@ -98,13 +98,14 @@ cdef struct db_ops:
 cdef db_driver drivers[DB_MAX_DRIVERS]
 cdef int driver_count = 0
 cdef db_driver *default_driver = NULL
+cdef const char *no_default_driver = b"No DB drivers available"
 cdef int sql_used = 0
 cdef uint32_t connection_count = 0
 cdef uint64_t reconnect_timeout_ns = 30000000000
 cdef db_connection *free_connections = NULL
 cdef pthread_mutex_t db_mutex
 pthread_mutex_init(&db_mutex, NULL)
-connectors = {}                 # driver -> Python function(slot) that connects and logs in
+_connectors = {}                 # driver -> Python function(slot) that connects and logs in
 
 
 class ConnectError(Exception):
@@ -181,7 +182,7 @@ cdef public sql_driver *db_create(const char *name) noexcept nogil:
     sb_set_flag(&sql_used, 1)
     if name == NULL:
         if default_driver == NULL:
-            sb_log(LOG_FATAL, b"No DB drivers available")
+            sb_log(LOG_FATAL, no_default_driver)
             return NULL
         return &default_driver.pub
     for i in range(driver_count):
@@ -322,6 +323,22 @@ cdef public sql_result *db_query(sql_connection *handle, const char *query, size
     return db_take_outcome(con, NULL)
 
 
+cdef db_result no_result            # empty, and of no connection
+
+
+cdef public sql_result *db_no_result() noexcept nogil:
+    """What Lua shows for a statement without a result set: a result that can be asked and is empty."""
+    return &no_result.pub
+
+
+cdef inline bint result_is_open(sql_result *rs) noexcept nogil:
+    cdef db_connection *con
+    if rs == NULL:
+        return False
+    con = (<db_result *>rs).connection
+    return con != NULL and con.result_open
+
+
 cdef public cbool db_more_results(sql_connection *handle) noexcept nogil:
     cdef db_connection *con = <db_connection *>handle
     return con.session != NULL and con.result_open and con.driver.ops.more_results(con)
@@ -345,7 +362,7 @@ cdef public sql_row *db_fetch_row(sql_result *rs) noexcept nogil:
     """The next row; its values are valid until the next call on the connection. NULL at the end."""
     cdef db_connection *con
     cdef void *grown
-    if rs == NULL or not (<db_result *>rs).connection.result_open:
+    if not result_is_open(rs):
         sb_log(LOG_ALERT, b"attempt to fetch row from an invalid result set")
         return NULL
     if rs.nrows == 0 or rs.nfields == 0:
@@ -365,7 +382,7 @@ cdef public sql_row *db_fetch_row(sql_result *rs) noexcept nogil:
 
 
 cdef public int db_free_results(sql_result *rs) noexcept nogil:
-    if rs == NULL or not (<db_result *>rs).connection.result_open:
+    if not result_is_open(rs):
         sb_log(LOG_ALERT, b"attempt to free an invalid result set")
         return 1
     db_free_result((<db_result *>rs).connection)
@@ -402,7 +419,7 @@ def driver_setup(str key, *, connect=None, str dialect="", bint emulate=False, i
     lists the error numbers and SQLSTATEs that restart an event, or "all"."""
     cdef db_driver *d = driver_of(key)
     cdef bytes text
-    connectors[key] = connect
+    _connectors[key] = connect
     text = (dialect or key).encode()
     _kept.append(text)
     d.pub.name_of_dialect = text
@@ -422,10 +439,14 @@ def driver_setup(str key, *, connect=None, str dialect="", bint emulate=False, i
     d.ops = &null_ops if dry_run else d.own_ops
 
 
-def db_setup(str driver, double reconnect_timeout_s) -> None:
-    """The driver of db_create(NULL), None for none; forget that SQL was used."""
-    global default_driver, sql_used, reconnect_timeout_ns, connection_count
+def db_setup(str driver, double reconnect_timeout_s, bytes problem=b"No DB drivers available") -> None:
+    """The driver of db_create(NULL); None for none, and `problem` is what a script is told then.
+
+    Forgets that SQL was used."""
+    global default_driver, no_default_driver, sql_used, reconnect_timeout_ns, connection_count
     default_driver = driver_of(driver) if driver is not None else NULL
+    _kept.append(problem)
+    no_default_driver = problem
     reconnect_timeout_ns = <uint64_t>(reconnect_timeout_s * 1e9)
     sql_used = 0
     connection_count = 0

@@ -216,11 +216,14 @@ cdef void unbind(db_statement *stmt) noexcept nogil:
 
 
 cdef public int db_bind_param(sql_statement *handle, sql_param **params, size_t nparams) noexcept nogil:
-    """Bind one parameter a marker; 0, or 1 if their number is wrong."""
+    """Bind one parameter a marker; 0, or 1 after a message if that cannot be."""
     cdef db_statement *stmt = <db_statement *>handle
     cdef db_connection *con = stmt.connection
     cdef sql_param **bound
     cdef size_t i
+    if stmt.query == NULL:
+        sb_log(LOG_ALERT, b"attempt to use an already closed statement")
+        return 1
     if <int>nparams != stmt.pub.nparams:
         if strcmp(con.driver.key, b"mysql") == 0:
             sb_log(LOG_FATAL, b"Wrong number of parameters to mysql_stmt_bind_param")

@@ -1,1 +1,275 @@
-cdef db_ops mysql_ops = null_ops
+# MySQL and MariaDB: PyMySQL connects and logs in, everything else is said here on its socket.
+from cpython.ref cimport Py_DECREF, Py_INCREF
+from posix.unistd cimport close
+
+cdef bint my_tracing = False
+cdef uint32_t my_most_prepared = 0      # statements of one connection, for advice
+
+
+def mysql_trace(bint on) -> None:
+    """Log a DEBUG line a call, as --mysql-debug asks for."""
+    global my_tracing
+    my_tracing = on
+
+
+cdef void my_trace(db_connection *con, const char *what, const char *text, size_t length) noexcept nogil:
+    cdef char line[1100]
+    snprintf(line, sizeof(line), "mysql %u: %s %.*s", con.slot, what, <int>(length if length < 1000 else 1000), text)
+    sb_log(LOG_DEBUG, line)
+
+
+# -- connections
+
+cdef int my_connect_with_gil(db_connection *con) noexcept with gil:
+    cdef my_session *s = <my_session *>calloc(1, sizeof(my_session))
+    if s == NULL:
+        return my_fail(con, 2008, b"Client ran out of memory")
+    try:
+        opened = _connectors["mysql"](con.slot)
+        s.fd = opened.fd
+        s.deprecate_eof = opened.deprecate_eof
+        s.cache_metadata = opened.cache_metadata
+        s.numbered = opened.numbered
+        if opened.transport is not None:
+            Py_INCREF(opened.transport)
+            s.transport = <void *>opened.transport
+    except BaseException as why:
+        free(s)
+        connect_failed_with_gil(con, why)
+        return DB_FAILED
+    con.session = s
+    return DB_OK
+
+
+cdef int my_connect(db_connection *con) noexcept nogil:
+    if my_tracing:
+        my_trace(con, b"connect", b"", 0)
+    return my_connect_with_gil(con)
+
+
+cdef void my_leave_with_gil(my_session *s, const char *quit) noexcept with gil:
+    (<object>s.transport).leave(b"" if s.broken else quit[:MY_HEADER + 1])
+    Py_DECREF(<object>s.transport)
+
+
+cdef void my_disconnect(db_connection *con) noexcept nogil:
+    cdef my_session *s = <my_session *>con.session
+    cdef char quit[MY_HEADER + 1]
+    put_bytes(quit, 1 | <uint64_t>MY_QUIT << 32, MY_HEADER + 1)
+    if my_tracing:
+        my_trace(con, b"disconnect", b"", 0)
+    if s.transport != NULL:
+        my_leave_with_gil(s, quit)
+    else:
+        if not s.broken:
+            send(s.fd, quit, sizeof(quit), MSG_NOSIGNAL | MSG_DONTWAIT)
+        close(s.fd)
+    free(s.output)
+    free(s.input)
+    free(s.results)
+    free(s.fields)
+    free(s.text)
+    free(s)
+
+
+# -- sending
+
+cdef int my_send_query(db_connection *con, const char *query, size_t length) noexcept nogil:
+    cdef my_session *s = <my_session *>con.session
+    cdef char *to = my_begin(con, s, MY_QUERY, length)
+    if my_tracing:
+        my_trace(con, b"query", query, length)
+    if to == NULL:
+        return DB_FAILED
+    memcpy(to, query, length)
+    return my_send(con, s, to + length)
+
+
+cdef int my_send_prepare(db_statement *stmt) noexcept nogil:
+    cdef db_connection *con = stmt.connection
+    cdef my_session *s = <my_session *>con.session
+    cdef char *to = my_begin(con, s, MY_PREPARE, stmt.length)
+    if my_tracing:
+        my_trace(con, b"prepare", stmt.query, stmt.length)
+    if stmt.session == NULL:
+        stmt.session = calloc(1, sizeof(my_statement))
+    if to == NULL or stmt.session == NULL:
+        return my_fail(con, 2008, b"Client ran out of memory")
+    memcpy(to, stmt.query, stmt.length)
+    return my_send(con, s, to + stmt.length)
+
+
+cdef char *my_put_parameters(char *to, db_statement *stmt) noexcept nogil:
+    """One bit a parameter for NULL, the types if they have changed, and the values that are not NULL."""
+    cdef uint32_t i
+    cdef uint64_t bits
+    cdef char *nulls = to
+    cdef sql_param *p
+    memset(nulls, 0, (stmt.nbound + 7) // 8)
+    to += (stmt.nbound + 7) // 8
+    to = put_bytes(to, stmt.types_changed, 1)
+    if stmt.types_changed:
+        for i in range(stmt.nbound):
+            p = stmt.params[i]
+            if p.type == SQL_TYPE_BIGINT:
+                to = put_bytes(to, MY_LONGLONG, 2)
+            elif p.type == SQL_TYPE_DOUBLE:
+                to = put_bytes(to, MY_DOUBLE, 2)
+            else:
+                to = put_bytes(to, MY_VAR_STRING, 2)
+    for i in range(stmt.nbound):
+        p = stmt.params[i]
+        if p.is_null:
+            nulls[i // 8] |= 1 << i % 8
+        elif p.type == SQL_TYPE_VARCHAR:
+            to = put_length(to, p.data_len)
+            memcpy(to, p.buffer, p.data_len)
+            to += p.data_len
+        else:
+            memcpy(&bits, p.buffer, 8)
+            to = put_bytes(to, bits, 8)
+    return to
+
+
+cdef int my_send_execute(db_statement *stmt) noexcept nogil:
+    cdef db_connection *con = stmt.connection
+    cdef my_session *s = <my_session *>con.session
+    cdef size_t room = 16
+    cdef uint32_t i
+    cdef char *to
+    if my_tracing:
+        my_trace(con, b"execute", stmt.query, stmt.length)
+    if <int>stmt.nbound != stmt.pub.nparams:
+        return my_fail(con, 2034, b"The server now sees another number of parameters in the statement")
+    for i in range(stmt.nbound):
+        room += <size_t>stmt.params[i].data_len + 16
+    to = my_begin(con, s, MY_EXECUTE, room)
+    if to == NULL:
+        return DB_FAILED
+    to = put_bytes(to, (<my_statement *>stmt.session).id, 4)
+    to = put_bytes(to, 0, 1)                # no cursor
+    to = put_bytes(to, 1, 4)                # once
+    if stmt.nbound > 0:
+        to = my_put_parameters(to, stmt)
+    return my_send(con, s, to)
+
+
+# -- receiving
+
+cdef int my_receive(db_connection *con) noexcept nogil:
+    cdef my_session *s = <my_session *>con.session
+    cdef int rc = my_receive_reply(con, s)
+    if rc == DB_FAILED:
+        s.nresults = 0
+        if con.operation == DB_OP_PREPARE and con.pub.sql_errno == 1295:
+            return my_emulate(con.statement)
+    return rc
+
+
+cdef int my_emulate(db_statement *stmt) noexcept nogil:
+    """The server cannot prepare a statement of this kind, but it can run it."""
+    cdef db_connection *con = stmt.connection
+    cdef char line[2200]
+    snprintf(line, sizeof(line), "Failed to prepare query \"%.1000s\" (%d: %s), using emulation",
+             stmt.query, con.pub.sql_errno, con.message)
+    sb_log(LOG_INFO, line)
+    db_clear_error(con)
+    my_forget(stmt)
+    stmt.emulated = True
+    return DB_OK
+
+
+cdef int my_wait_fd(db_connection *con) noexcept nogil:
+    return (<my_session *>con.session).fd
+
+
+cdef bint my_more_results(db_connection *con) noexcept nogil:
+    cdef my_session *s = <my_session *>con.session
+    return s.current + 1 < s.nresults
+
+
+cdef int my_next_result(db_connection *con) noexcept nogil:
+    if not my_more_results(con):
+        return DB_FAILED
+    my_select(con, <my_session *>con.session, (<my_session *>con.session).current + 1)
+    return DB_OK
+
+
+cdef void my_free_result(db_connection *con) noexcept nogil:
+    cdef my_session *s = <my_session *>con.session
+    s.nresults = 0
+    s.rows_left = 0
+    if s.input_size > MY_KEPT_SIZE and s.input_at == s.input_end:
+        free(s.input)
+        s.input = NULL
+        s.input_size = s.input_at = s.input_end = 0
+    if s.text_size > MY_KEPT_SIZE:
+        free(s.text)
+        s.text = NULL
+        s.text_size = 0
+
+
+cdef void my_forget(db_statement *stmt) noexcept nogil:
+    if stmt.session != NULL:
+        free((<my_statement *>stmt.session).columns)
+        free(stmt.session)
+        stmt.session = NULL
+
+
+cdef void my_close_statement(db_statement *stmt, bint live) noexcept nogil:
+    cdef my_session *s = <my_session *>stmt.connection.session
+    cdef char packet[MY_HEADER + 5]
+    if live:
+        s.prepared -= 1
+        put_bytes(packet, 5 | <uint64_t>MY_CLOSE_STATEMENT << 32, MY_HEADER + 1)
+        put_bytes(packet + MY_HEADER + 1, (<my_statement *>stmt.session).id, 4)
+        # There is no reply; if the connection is gone, the next command finds out.
+        my_write(s, packet, sizeof(packet))
+    my_forget(stmt)
+
+
+# -- messages
+
+cdef void my_report(db_connection *con, db_operation operation, const char *query, size_t length) noexcept nogil:
+    cdef char line[2300]
+    cdef const char *function = b"mysql_drv_query()"
+    if operation == DB_OP_PREPARE:
+        sb_log(LOG_FATAL, b"mysql_stmt_prepare() failed")
+        snprintf(line, sizeof(line), "MySQL error: %d \"%s\"", con.pub.sql_errno, con.message)
+        sb_log(LOG_FATAL, line)
+        if con.pub.sql_errno == 1461:
+            my_advise(con)
+        return
+    if operation == DB_OP_EXECUTE:
+        function = b"mysql_stmt_execute()"
+    snprintf(line, sizeof(line), "%s returned error %d (%s) for query '%.*s%s'", function, con.pub.sql_errno,
+             con.message, <int>(length if length < 1000 else 1000), query, b"..." if length > 1000 else b"")
+    sb_log(LOG_FATAL, line)
+
+
+cdef void my_advise(db_connection *con) noexcept nogil:
+    """max_prepared_stmt_count is exceeded: say what this run needs at least."""
+    cdef char line[300]
+    cdef unsigned each = my_most_prepared + 1
+    cdef unsigned threads = worker_count or 1
+    snprintf(line, sizeof(line), "max_prepared_stmt_count of the server must be %u or more (threads: %u, "
+             "statements prepared by each: %u or more); with --db-ps-mode=disable none are prepared",
+             threads * each, threads, each)
+    sb_log(LOG_FATAL, line)
+
+
+cdef db_ops mysql_ops
+mysql_ops.connect = my_connect
+mysql_ops.disconnect = my_disconnect
+mysql_ops.send_query = my_send_query
+mysql_ops.send_prepare = my_send_prepare
+mysql_ops.send_execute = my_send_execute
+mysql_ops.receive = my_receive
+mysql_ops.wait_fd = my_wait_fd
+mysql_ops.next_result = my_next_result
+mysql_ops.more_results = my_more_results
+mysql_ops.fetch_row = my_fetch_row
+mysql_ops.free_result = my_free_result
+mysql_ops.close_statement = my_close_statement
+mysql_ops.rollback = NULL
+mysql_ops.report = my_report

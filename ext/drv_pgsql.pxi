@@ -50,7 +50,7 @@ cdef void pgsql_ignore_notice(void *nothing, const PGresult *notice) noexcept no
 cdef int pgsql_connect_with_gil(db_connection *con) noexcept with gil:
     cdef pgsql_session *s
     try:
-        connection = connectors["pgsql"](con.slot)
+        connection = _connectors["pgsql"](con.slot)
         s = <pgsql_session *>calloc(1, sizeof(pgsql_session))
         if s == NULL:
             connection.close()

@@ -84,7 +84,7 @@ cdef public void sb_histogram_print(sb_histogram *handle) noexcept nogil:
             most = h.counts[i]
     if most == 0:
         return
-    pthread_mutex_lock(&log_mutex)
+    flockfile(stdout)
     put(b"       value  ------------- distribution ------------- count\n")
     for i in range(h.size):
         if h.counts[i] == 0:
@@ -95,7 +95,7 @@ cdef public void sb_histogram_print(sb_histogram *handle) noexcept nogil:
         snprintf(line, sizeof(line), "%12.3f |%-40s %llu\n", exp(i / h.step + log(h.range_min)), stars,
                  <unsigned long long>h.counts[i])
         put(line)
-    pthread_mutex_unlock(&log_mutex)
+    funlockfile(stdout)
 
 
 cdef public void sb_histogram_delete(sb_histogram *h) noexcept nogil:

@@ -1,7 +1,12 @@
-# Messages to standard output. Lua's print uses the same C stream, so that lines keep their order.
+# Messages to standard output. Lua's print uses the same C stream, so that lines keep their order; the lock of
+# that stream guards all state here too, so that nothing comes between the parts of a message.
+from libc.signal cimport SIG_DFL, SIGPIPE, raise_, signal
+
 cdef extern from "<stdio.h>" nogil:
     int setvbuf(FILE *, char *, int, size_t)
     int ferror(FILE *)
+    void flockfile(FILE *)
+    void funlockfile(FILE *)
     int _IONBF
     int EOF
 
@@ -17,24 +22,24 @@ cdef enum:
     LOG_DEBUG = 5
     LOG_SEEN_MAX = 64
 
-cdef pthread_mutex_t log_mutex
-cdef bint log_pipe_closed = False   # the reader has gone: nobody misses the output
 cdef int log_verbosity = 3
 cdef char *log_last = NULL          # text of the last message that was not timestamped
+cdef int log_last_priority = LOG_DEBUG
 cdef unsigned log_repeats = 0
 # While workers run, a fatal line that another worker has printed already is counted instead.
 cdef bint log_collapse_fatal = False
+cdef bint log_collapsed = False     # has happened since
 cdef char *log_seen[LOG_SEEN_MAX]
 cdef unsigned log_seen_repeats[LOG_SEEN_MAX]
 cdef int log_seen_count = 0
-pthread_mutex_init(&log_mutex, NULL)
 
 
 cdef void put(const char *text) noexcept nogil:
-    """Write text to standard output, unbuffered; the mutex is held."""
-    global log_pipe_closed
+    """Write text to standard output, unbuffered; its lock is held."""
     if fputs(text, stdout) == EOF and errno == EPIPE:
-        log_pipe_closed = True
+        # Python ignores SIGPIPE. Whoever read the output has gone: end as other programs do.
+        signal(SIGPIPE, SIG_DFL)
+        raise_(SIGPIPE)
 
 
 cdef const char *log_prefix(int priority) noexcept nogil:
@@ -57,74 +62,88 @@ cdef char *copy_string(const char *text) noexcept nogil:
     return copy
 
 
-cdef bint log_seen_before(const char *text) noexcept nogil:
+cdef bint log_is_last(const char *text) noexcept nogil:
+    return log_last != NULL and strcmp(log_last, text) == 0
+
+
+cdef void log_put_repeats() noexcept nogil:
+    """Tell how often the last message came again, if it did."""
+    global log_repeats
+    cdef char line[64]
+    if log_repeats > 0:
+        snprintf(line, sizeof(line), "(last message repeated %u times)\n", log_repeats)
+        put(line)
+        log_repeats = 0
+
+
+cdef bint log_collapses(const char *text) noexcept nogil:
+    """Whether another worker has printed this fatal line already and it is counted instead.
+
+    Lines that follow each other are left to the usual count of repetitions."""
+    global log_seen_count, log_collapsed
     cdef int i
+    if log_is_last(text) and not log_collapsed:
+        return False
     for i in range(log_seen_count):
         if strcmp(log_seen[i], text) == 0:
             log_seen_repeats[i] += 1
+            log_collapsed = True
             return True
-    return False
-
-
-cdef void log_remember(const char *text) noexcept nogil:
-    global log_seen_count
     if log_seen_count < LOG_SEEN_MAX:
         log_seen[log_seen_count] = copy_string(text)
         log_seen_repeats[log_seen_count] = 0
         if log_seen[log_seen_count] != NULL:
             log_seen_count += 1
+    return False
 
 
 cdef public void sb_log(int priority, const char *text) noexcept nogil:
     """Print text with the prefix of its priority. Equal consecutive messages are counted, not repeated."""
-    global log_last, log_repeats
-    cdef char line[64]
+    global log_last, log_last_priority, log_repeats
     if priority > log_verbosity:
         return
-    pthread_mutex_lock(&log_mutex)
-    if log_collapse_fatal and priority == LOG_FATAL:
-        if log_seen_before(text):
-            pthread_mutex_unlock(&log_mutex)
-            return
-        log_remember(text)
-    if log_last != NULL and strcmp(log_last, text) == 0:
-        log_repeats += 1
-    else:
-        if log_repeats > 0:
-            snprintf(line, sizeof(line), "(last message repeated %u times)\n", log_repeats)
-            put(line)
-            log_repeats = 0
-        free(log_last)
-        log_last = copy_string(text)
-        put(log_prefix(priority))
-        put(text)
-        put(b"\n")
-    pthread_mutex_unlock(&log_mutex)
+    flockfile(stdout)
+    if not (log_collapse_fatal and priority == LOG_FATAL and log_collapses(text)):
+        if log_is_last(text):
+            log_repeats += 1
+        else:
+            log_put_repeats()
+            free(log_last)
+            log_last = copy_string(text)
+            log_last_priority = priority
+            put(log_prefix(priority))
+            put(text)
+            put(b"\n")
+    funlockfile(stdout)
 
 
 def log_message(int priority, bytes text not None) -> None:
     """Print a message (priority 0 fatal .. 5 debug); `text` may have several lines."""
-    sb_log(priority, text)
+    cdef const char *c_text = text
+    with nogil:
+        sb_log(priority, c_text)
 
 
 def log_timestamped(int priority, double elapsed_s, bytes text not None) -> None:
     """Print `[ <elapsed>s ] <text>`; no duplicate suppression, as each line has its own time."""
     cdef char line[64]
+    cdef const char *c_text = text
     if priority > log_verbosity:
         return
     snprintf(line, sizeof(line), "[ %.0fs ] ", elapsed_s)
-    pthread_mutex_lock(&log_mutex)
-    put(line)
-    put(text)
-    put(b"\n")
-    pthread_mutex_unlock(&log_mutex)
+    with nogil:
+        flockfile(stdout)
+        put(line)
+        put(c_text)
+        put(b"\n")
+        funlockfile(stdout)
 
 
 cdef public void sb_print(const char *text) noexcept nogil:
     """Write text as it is."""
-    pthread_mutex_lock(&log_mutex)
+    flockfile(stdout)
     put(text)
-    pthread_mutex_unlock(&log_mutex)
+    funlockfile(stdout)
 
 
 def log_raw(bytes text not None) -> None:
@@ -139,26 +158,32 @@ def log_setup(int verbosity) -> None:
     setvbuf(stdout, NULL, _IONBF, 0)
 
 
-def log_collapse(bint on) -> list:
+def log_collapse(bint on) -> tuple:
     """Start or end counting fatal lines that several workers print alike.
 
-    Returns what was counted since the start: (text, how often it came again)."""
-    global log_collapse_fatal, log_seen_count
-    counted = []
-    pthread_mutex_lock(&log_mutex)
+    Returns how often such a line has come again since the start: (least, most), (0, 0) if none has."""
+    global log_collapse_fatal, log_seen_count, log_collapsed
+    counts = []
+    flockfile(stdout)
     log_collapse_fatal = on
+    log_collapsed = False
     for i in range(log_seen_count):
         if log_seen_repeats[i] > 0:
-            counted.append((<bytes>log_seen[i], log_seen_repeats[i]))
+            counts.append(log_seen_repeats[i])
         free(log_seen[i])
     log_seen_count = 0
-    pthread_mutex_unlock(&log_mutex)
-    return counted
+    funlockfile(stdout)
+    return (min(counts), max(counts)) if counts else (0, 0)
+
+
+def log_end() -> None:
+    """The last message has been printed: if it is a fatal one that came again, say how often."""
+    flockfile(stdout)
+    if log_last_priority == LOG_FATAL:
+        log_put_repeats()
+    funlockfile(stdout)
 
 
 def output_failed() -> bool:
-    """Whether output is missing from standard output (a full disk); a pipe that the reader closed is no fault."""
-    global log_pipe_closed
-    if fflush(stdout) == EOF and errno == EPIPE:
-        log_pipe_closed = True
-    return ferror(stdout) != 0 and not log_pipe_closed
+    """Whether output is missing from standard output (a full disk)."""
+    return fflush(stdout) == EOF or ferror(stdout) != 0

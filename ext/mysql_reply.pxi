@@ -15,7 +15,7 @@ cdef inline int my_take(my_session *s) noexcept nogil:
             return 0
         head = <const uint8_t *>s.input + at
         n = get_u24(head)
-        if head[3] != sequence:
+        if head[3] != sequence and s.numbered:
             # A server that shuts down may say so unasked, in an error packet numbered 0.
             if head[3] != 0 or at != s.input_at or (s.stage != MY_HEAD and s.stage != MY_PREPARED):
                 return -1
@@ -30,7 +30,7 @@ cdef inline int my_take(my_session *s) noexcept nogil:
             s.packet = at + MY_HEADER
             s.packet_length = n
         at += MY_HEADER + n
-        sequence += 1
+        sequence = head[3] + 1
         if n < MY_FULL:
             break
     s.input_at = at
@@ -38,7 +38,7 @@ cdef inline int my_take(my_session *s) noexcept nogil:
     return 1
 
 
-cdef int my_receive(db_connection *con, my_session *s) noexcept nogil:
+cdef int my_receive_reply(db_connection *con, my_session *s) noexcept nogil:
     """Receive a whole reply, all of its results: DB_OK, DB_FAILED, or DB_AGAIN if the descriptor would block."""
     cdef int rc
     while True:
@@ -85,11 +85,12 @@ cdef int my_act(db_connection *con, my_session *s) noexcept nogil:
 
 cdef int my_defined(db_connection *con, my_session *s) noexcept nogil:
     """All definitions of one kind have come."""
-    cdef my_result *r = &s.results[s.nresults - 1]
+    cdef my_result *r
     if con.operation == DB_OP_PREPARE:
         if s.stage == MY_PARAMETERS or s.stage == MY_PARAMETERS_EOF:
             return my_columns_follow(con, s)
         return my_prepared_whole(con, s)
+    r = &s.results[s.nresults - 1]
     s.stage = MY_ROWS
     r.rows_at = s.input_at
     # A server that sends definitions anew, because they have changed, will leave these out next time.
@@ -137,6 +138,7 @@ cdef int my_head(db_connection *con, my_session *s, const uint8_t *p, size_t n) 
     if p != end or count == 0 or count > MY_MAX_COLUMNS:
         return my_malformed(con, s)
     r.nfields = <uint32_t>count
+    r.shortest_row = 1 + (count + 9) // 8 if s.binary else count
     if follow:
         r.columns_at = s.input_at
         s.definitions = r.nfields
@@ -156,9 +158,8 @@ cdef int my_row(db_connection *con, my_session *s, const uint8_t *p, size_t n) n
     # 0xfe also begins the length of a value of 16 MiB, but then the packet is full.
     if p[0] == 0xfe and (n < 9 or (s.deprecate_eof and n < MY_FULL)):
         return my_end(con, s, p, n, &affected)
-    if n < r.nfields or (s.binary and p[0] != 0):
-        if not s.binary or p[0] != 0 or n < 1 + (r.nfields + 9) // 8:
-            return my_malformed(con, s)
+    if n < r.shortest_row or (s.binary and p[0] != 0):
+        return my_malformed(con, s)
     r.nrows += 1
     return DB_AGAIN
 
@@ -227,7 +228,10 @@ cdef int my_columns_follow(db_connection *con, my_session *s) noexcept nogil:
 
 
 cdef int my_prepared_whole(db_connection *con, my_session *s) noexcept nogil:
+    global my_most_prepared
     s.prepared += 1
+    if s.prepared > my_most_prepared:
+        my_most_prepared = s.prepared
     if s.cache_metadata:
         return my_keep_columns(con, s, s.columns_at, (<my_statement *>con.statement.session).ncolumns)
     return DB_OK

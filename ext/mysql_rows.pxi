@@ -2,6 +2,10 @@
 
 cdef extern from "<stdlib.h>" nogil:
     double strtod(const char *, char **)
+    long strtol(const char *, char **, int)
+
+cdef extern from "<string.h>" nogil:
+    char *strchr(const char *, int)
 
 cdef enum:
     MY_TEXT_SIZE = 352          # the longest text of a number or time: %.30f of the largest double
@@ -79,7 +83,7 @@ cdef my_column *my_columns(db_connection *con, my_session *s, const my_result *r
 
 cdef int my_format_real(char *to, double value, int digits, bint exact) noexcept nogil:
     """As the server prints a FLOAT or DOUBLE of no fixed scale: the fewest digits (from `digits` on, if exact)
-    that read as the same number; an exponent from 1e15 and below 1e-15."""
+    that read as the same number; an exponent below 1e-15, and from 1e15 if there is no fraction."""
     cdef char text[48]
     cdef char *end
     cdef int exponent, n, i, at = 0
@@ -104,7 +108,7 @@ cdef int my_format_real(char *to, double value, int digits, bint exact) noexcept
         memmove(text + 1, text + 2, n - 1)
     while n > 1 and text[n - 1] == 48:
         n -= 1
-    if exponent < -15 or exponent > 14:
+    if exponent < -15 or (exponent > 14 and n <= exponent + 1):
         to[at] = text[0]
         at += 1
         if n > 1:

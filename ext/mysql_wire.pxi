@@ -55,12 +55,14 @@ cdef struct my_result:          # one of the results of a reply
     uint32_t nfields            # 0: not a result set
     size_t columns_at           # offset of the column definitions; 0 if the statement has them
     size_t rows_at              # offset of the first row's packet
+    size_t shortest_row         # bytes of a row that has but NULL in it
 
 cdef struct my_session:
     int fd
-    void *transport             # a Python object with sendall, recv_into and close, or NULL: fd is ours
+    void *transport             # a Python object with sendall, recv_into and leave, or NULL: fd is ours
     bint deprecate_eof          # results end in an OK packet, columns in nothing
     bint cache_metadata         # MariaDB leaves out column definitions that a statement has sent before
+    bint numbered               # packets bear numbers that follow each other
     bint broken                 # no further word can be said on this connection
     bint refused                # the server asked for a local file
     bint farewell               # the last packet was an error that no command had asked for
@@ -284,13 +286,15 @@ cdef int my_read(db_connection *con, my_session *s) noexcept nogil:
 # -- sending
 
 cdef char *my_begin(db_connection *con, my_session *s, my_command command, size_t length) noexcept nogil:
-    """Where the arguments of a command go, with room for `length` bytes; NULL without memory."""
+    """Begin a command that has a reply: where its arguments go, with room for `length` bytes; NULL without
+    memory."""
     cdef size_t rest = s.input_end - s.input_at
     if not my_grow(&s.output, &s.output_size, MY_HEADER + 1 + length):
         my_fail(con, 2008, b"Client ran out of memory")
         return NULL
     # Normally nothing is left. What came unasked is judged as the beginning of the next reply.
-    memmove(s.input, s.input + s.input_at, rest)
+    if rest > 0:
+        memmove(s.input, s.input + s.input_at, rest)
     s.input_end = rest
     s.input_at = 0
     s.nresults = 0
@@ -327,13 +331,12 @@ cdef int my_send(db_connection *con, my_session *s, const char *end) noexcept no
 
 cdef int my_gone(db_connection *con, my_session *s) noexcept nogil:
     """The server has closed. An error that it sent before tells more than a broken pipe."""
-    cdef const uint8_t *p
+    cdef uint8_t said[1024]
     cdef ssize_t n
     my_lose(con, s, 2006, b"MySQL server has gone away")
     if s.transport == NULL:
-        n = recv(s.fd, s.input, s.input_size, MSG_DONTWAIT)
-        p = <const uint8_t *>s.input
-        if n > MY_HEADER and p[MY_HEADER] == 0xff and get_u24(p) <= n - MY_HEADER:
+        n = recv(s.fd, said, sizeof(said), MSG_DONTWAIT)
+        if n > MY_HEADER and said[MY_HEADER] == 0xff and <ssize_t>get_u24(said) <= n - MY_HEADER:
             s.farewell = True
-            my_server_error(con, s, p + MY_HEADER, get_u24(p))
+            my_server_error(con, s, said + MY_HEADER, get_u24(said))
     return DB_FAILED

@@ -16,6 +16,7 @@ cdef struct pacer_state:
     uint64_t tail               # arrivals put into it
     uint64_t running            # events in work
     bint overflow
+    uint64_t told               # not 0 once somebody has seen the overflow and ended the run
 
 cdef pacer_state pacer
 pthread_mutex_init(&pacer.mutex, NULL)
@@ -69,16 +70,27 @@ cdef void pacer_running(int64_t change) noexcept nogil:
 def pacer_setup(double rate_per_s, tuple rng_state) -> None:
     """Events per second on average, 0 for no rate; the generator of the arrivals has its own state."""
     pacer.on = rate_per_s > 0
+    pacer.told = 0
     pacer.mean_ns = 1e9 / rate_per_s if rate_per_s > 0 else 0
     pacer.rng[0], pacer.rng[1] = rng_state
 
 
+def pacer_failed() -> bool:
+    """Whether the run has ended because the queue was full."""
+    return sb_load(&pacer.told) != 0
+
+
 def pacer_tick() -> tuple:
-    """(arrivals waiting, events in work) now; whoever takes the next event sees a queue that is full."""
+    """(arrivals waiting, events in work) now. Ends the run if the queue is full."""
+    cdef bint overflow
     with nogil:
         pthread_mutex_lock(&pacer.mutex)
     if not pacer.overflow:
         pacer_advance(clock_ns())
+    overflow = pacer.overflow
     result = pacer.tail - pacer.head, pacer.running
     pthread_mutex_unlock(&pacer.mutex)
+    if overflow:
+        with nogil:
+            fail_queue_full()
     return result

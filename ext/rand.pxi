@@ -86,7 +86,8 @@ cdef class LibcRandom:
         return (r1 << 32) + r2 & 0xFFFFFFFFFFFFFFFF, (r3 << 32) + r4 & 0xFFFFFFFFFFFFFFFF
 
 
-# -- distributions over a .. b; all arithmetic on a and b is unsigned 32-bit
+# -- distributions over a .. b; all arithmetic on a and b is unsigned 32-bit. What draws many numbers works on a
+#    copy of the generator, which the compiler keeps in registers.
 
 cdef public uint64_t sb_rand_uniform_uint64() noexcept nogil:
     return rng_next(sb_rng_state)
@@ -104,23 +105,30 @@ cdef public uint32_t sb_rand_gaussian(uint32_t a, uint32_t b) noexcept nogil:
     cdef double total = 0
     cdef double n = <uint32_t>(b - a + 1)
     cdef unsigned i
-    cdef uint64_t *s = sb_rng_state
+    cdef uint64_t *state = sb_rng_state
+    cdef uint64_t s[2]
+    s[0], s[1] = state[0], state[1]
     for i in range(rnd.iterations):
         total += rng_double(s) * n
+    state[0], state[1] = s[0], s[1]
     return a + <uint32_t>(total * rnd.iterations_inverse)
 
 
 cdef public uint32_t sb_rand_special(uint32_t a, uint32_t b) noexcept nogil:
     cdef double total = 0
     cdef double w = <uint32_t>(b - a)
-    cdef uint64_t *s = sb_rng_state
-    cdef double u = rng_double(s)
-    cdef double x = u * (w * rnd.special_range)
-    cdef double d
+    cdef double u, x, d
     cdef unsigned i
+    cdef uint64_t *state = sb_rng_state
+    cdef uint64_t s[2]
+    s[0], s[1] = state[0], state[1]
+    u = rng_double(s)
+    x = u * (w * rnd.special_range)
     if x < w:
         for i in range(rnd.iterations):
             total += rng_double(s)
+    state[0], state[1] = s[0], s[1]
+    if x < w:
         return <uint32_t><int64_t>(a + total * w * rnd.iterations_inverse)
     d = w * rnd.special_width
     return a + <uint32_t><int64_t>(u * (d + 1) + w / 2 - w * rnd.special_offset)
@@ -209,18 +217,23 @@ cdef public uint32_t sb_rand_unique() noexcept nogil:
 # -- strings
 
 cdef size_t rand_str(const char *template, char *buffer) noexcept nogil:
-    """Replace # by a digit and @ by a letter; returns the length. No terminator is written."""
+    """Replace # by a digit and @ by a letter; returns the length. No terminator is written.
+
+    As sb_rand_uniform(48, 57) and (97, 122) do."""
+    cdef uint64_t *state = sb_rng_state
+    cdef uint64_t s[2]
     cdef size_t i = 0
     cdef char c = template[0]
+    s[0], s[1] = state[0], state[1]
     while c != 0:
         if c == 35:
-            buffer[i] = <char>sb_rand_uniform(48, 57)
+            c = <char><int>(48 + rng_double(s) * 10)
         elif c == 64:
-            buffer[i] = <char>sb_rand_uniform(97, 122)
-        else:
-            buffer[i] = c
+            c = <char><int>(97 + rng_double(s) * 26)
+        buffer[i] = c
         i += 1
         c = template[i]
+    state[0], state[1] = s[0], s[1]
     return i
 
 

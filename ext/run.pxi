@@ -1,10 +1,14 @@
 # One run: limits, start barrier, and the functions that thread_run calls in every worker.
 
+cdef extern from *:
+    """
+    static __thread int sb_thread_failed;
+    """
+    int sb_thread_failed        # the calling thread has ended the run with an error
+
 cdef struct run_state:
     int stop                    # no new events: an error, a signal, a forced end
     int failed                  # a worker ended with an error
-    int time_is_up
-    int events_are_up
     int limit_events            # off during warm-up
     int draw_per_event          # the hidden draw that scripts with a fixed seed rely on
     uint64_t deadline_ns        # 0 without a time limit
@@ -29,6 +33,10 @@ pthread_cond_init(&barrier_cond, &monotonic)
 cdef public cbool sb_worker_ready(int thread_id) noexcept nogil:
     """Wait until all workers are ready; False if the run is called off."""
     global barrier_ready
+    cdef char line[64]
+    snprintf(line, sizeof(line), "Worker thread (#%d) %s", thread_id,
+             <const char *>(b"failed to initialize!" if sb_thread_failed else b"initialized"))
+    sb_log(LOG_DEBUG, line)
     pthread_mutex_lock(&barrier_mutex)
     barrier_ready += 1
     pthread_cond_broadcast(&barrier_cond)
@@ -38,12 +46,15 @@ cdef public cbool sb_worker_ready(int thread_id) noexcept nogil:
     return barrier_state > 0
 
 
-cdef bint past_deadline(uint64_t now) noexcept nogil:
-    if run.deadline_ns == 0 or now < run.deadline_ns:
+cdef inline bint past_deadline(uint64_t now) noexcept nogil:
+    return run.deadline_ns != 0 and now >= run.deadline_ns
+
+
+cdef bint time_is_up(uint64_t now) noexcept nogil:
+    """Whether the time limit has been reached; says so."""
+    if not past_deadline(now):
         return False
-    if not sb_flag(&run.time_is_up):
-        sb_set_flag(&run.time_is_up, 1)
-        sb_log(LOG_INFO, b"Time limit exceeded, exiting...")
+    sb_log(LOG_INFO, b"Time limit exceeded, exiting...")
     return True
 
 
@@ -53,23 +64,26 @@ cdef bint take_event() noexcept nogil:
         return True
     if sb_load(&run.events_taken) < run.events_limit and sb_fetch_add(&run.events_taken, 1) < run.events_limit:
         return True
-    if not sb_flag(&run.events_are_up):
-        sb_set_flag(&run.events_are_up, 1)
-        sb_log(LOG_INFO, b"Event limit exceeded, exiting...")
+    sb_log(LOG_INFO, b"Event limit exceeded, exiting...")
     return False
+
+
+cdef void fail_queue_full() noexcept nogil:
+    sb_set_flag(&run.stop, 1)
+    sb_set_flag(&run.failed, 1)
+    if sb_fetch_add(&pacer.told, 1) == 0:
+        sb_log(LOG_FATAL, b"The event queue is full. This means the worker threads are unable to keep up "
+                          b"with the specified event generation rate")
 
 
 cdef bint wait_for_arrival(worker *w) noexcept nogil:
     """Rate mode: wait until the next event should start, and let its latency run from then."""
     cdef uint64_t arrival, now = w.now_ns, until
     if not pacer_take(now, &arrival):
-        sb_set_flag(&run.stop, 1)
-        sb_set_flag(&run.failed, 1)
-        sb_log(LOG_FATAL, b"The event queue is full. This means the worker threads are unable to keep up "
-                          b"with the specified event generation rate")
+        fail_queue_full()
         return False
     while now < arrival:
-        if sb_flag(&run.stop) or past_deadline(now):
+        if sb_flag(&run.stop) or time_is_up(now):
             return False
         # Sleeps are short enough for a stop to be seen soon.
         until = arrival if arrival < now + 100000000 else now + 100000000
@@ -83,7 +97,7 @@ cdef bint wait_for_arrival(worker *w) noexcept nogil:
 
 
 cdef inline bint more_events(worker *w) noexcept nogil:
-    if sb_flag(&run.stop) or past_deadline(w.now_ns) or not take_event():
+    if sb_flag(&run.stop) or time_is_up(w.now_ns) or not take_event():
         return False
     return not pacer.on or wait_for_arrival(w)
 
@@ -122,10 +136,9 @@ cdef public void sb_event_stop(int thread_id) noexcept nogil:
     event_done(w)
 
 
-cdef public cbool sb_event_next(int thread_id) noexcept nogil:
-    """End the current event, if any, and begin the next one, with one reading of the clock for both."""
-    cdef worker *w = worker_of(thread_id)
-    w.now_ns = clock_ns()
+cdef inline bint event_next_at(worker *w, uint64_t now_ns) noexcept nogil:
+    """End the current event, if any, and begin the next one; `now_ns` is what the clock has just said."""
+    w.now_ns = now_ns
     if w.event_start_ns:
         event_done(w)
     if not more_events(w):
@@ -135,6 +148,11 @@ cdef public cbool sb_event_next(int thread_id) noexcept nogil:
     else:
         w.event_start_ns = w.now_ns
     return True
+
+
+cdef public cbool sb_event_next(int thread_id) noexcept nogil:
+    """End the current event, if any, and begin the next one, with one reading of the clock for both."""
+    return event_next_at(worker_of(thread_id), clock_ns())
 
 
 cdef public void sb_event_cancel(int thread_id) noexcept nogil:
@@ -151,7 +169,9 @@ cdef public cbool sb_event_may_restart(int thread_id) noexcept nogil:
 
 
 cdef public void sb_run_fail() noexcept nogil:
-    """A worker has failed: the others stop before their next event."""
+    """The calling worker has failed: the others stop before their next event."""
+    global sb_thread_failed
+    sb_thread_failed = 1
     sb_set_flag(&run.failed, 1)
     sb_set_flag(&run.stop, 1)
 
@@ -168,6 +188,7 @@ def run_setup(list worker_states, uint64_t events_limit, bint limit_events, bint
         workers[i].rng[0], workers[i].rng[1] = worker_states[i]
     memset(&background, 0, sizeof(background))
     background.rng[0] = 1
+    background.latency_counts = background_counts
     memset(&run, 0, sizeof(run))
     run.events_limit = events_limit
     run.limit_events = limit_events
@@ -178,7 +199,8 @@ def run_setup(list worker_states, uint64_t events_limit, bint limit_events, bint
 
 def rng_enter(int thread_id) -> None:
     """Let this OS thread draw from a worker's generator; -1 for the main state, others for background states."""
-    global sb_rng_state
+    global sb_rng_state, sb_thread_failed
+    sb_thread_failed = 0
     sb_rng_state = &rng_of_main[0] if thread_id == -1 else &worker_of(thread_id).rng[0]
 
 
@@ -222,12 +244,16 @@ def run_limit_events() -> None:
     sb_set_flag(&run.limit_events, 1)
 
 
-def run_unfinished() -> int:
-    """How many workers are inside an event."""
-    cdef int i, n = 0
+def run_unfinished() -> dict:
+    """The workers that are inside an event: how long they have been so, in ns, by thread id."""
+    cdef int i
+    cdef uint64_t start_ns, now = clock_ns()
+    unfinished = {}
     for i in range(worker_count):
-        n += sb_load(&workers[i].event_start_ns) != 0
-    return n
+        start_ns = sb_load(&workers[i].event_start_ns)
+        if start_ns:
+            unfinished[i] = now - start_ns if now > start_ns else 0
+    return unfinished
 
 
 def worker_missing() -> None:

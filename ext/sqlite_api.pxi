@@ -13,21 +13,17 @@ cdef enum:
     SQLITE_IOERR = 10
     SQLITE_CANTOPEN = 14
     SQLITE_CONSTRAINT = 19
+    SQLITE_READONLY_DIRECTORY = 1544
     SQLITE_ROW = 100
     SQLITE_DONE = 101
-    SQLITE_OPEN_READWRITE = 0x2
-    SQLITE_OPEN_CREATE = 0x4
-    SQLITE_OPEN_URI = 0x40
-    SQLITE_OPEN_NOMUTEX = 0x8000
     SQLITE_CONFIG_MEMSTATUS = 9
     SQLITE_FCNTL_SIZE_LIMIT = 36
 
-# In the order of SQLITE_FUNCTIONS.
-cdef struct sqlite_api:
+cdef struct sqlite_functions:
     int (*bind_double)(sqlite3_stmt *, int, double) noexcept nogil
     int (*bind_int64)(sqlite3_stmt *, int, int64_t) noexcept nogil
     int (*bind_null)(sqlite3_stmt *, int) noexcept nogil
-    int (*bind_text)(sqlite3_stmt *, int, const char *, int, void (*)(void *) noexcept nogil) noexcept nogil
+    int (*bind_text)(sqlite3_stmt *, int, const char *, int, void *) noexcept nogil
     int (*busy_handler)(sqlite3 *, int (*)(void *, int) noexcept nogil, void *) noexcept nogil
     int (*changes)(sqlite3 *) noexcept nogil
     int (*close)(sqlite3 *) noexcept nogil
@@ -55,39 +51,69 @@ cdef struct sqlite_api:
     int (*threadsafe)() noexcept nogil
     int (*total_changes)(sqlite3 *) noexcept nogil
 
-SQLITE_FUNCTIONS = (
-    "sqlite3_bind_double", "sqlite3_bind_int64", "sqlite3_bind_null", "sqlite3_bind_text",
-    "sqlite3_busy_handler", "sqlite3_changes", "sqlite3_close", "sqlite3_column_bytes",
-    "sqlite3_column_count", "sqlite3_column_text", "sqlite3_config", "sqlite3_db_readonly",
-    "sqlite3_errmsg", "sqlite3_errstr", "sqlite3_exec", "sqlite3_extended_errcode",
-    "sqlite3_file_control", "sqlite3_finalize", "sqlite3_get_autocommit", "sqlite3_initialize",
-    "sqlite3_libversion_number", "sqlite3_next_stmt", "sqlite3_open_v2", "sqlite3_prepare_v2",
-    "sqlite3_reset", "sqlite3_step", "sqlite3_stmt_readonly", "sqlite3_system_errno",
-    "sqlite3_threadsafe", "sqlite3_total_changes",
+# The names of the fields, in their order.
+_sqlite_functions = (
+    "bind_double", "bind_int64", "bind_null", "bind_text", "busy_handler", "changes", "close", "column_bytes",
+    "column_count", "column_text", "config", "db_readonly", "errmsg", "errstr", "exec", "extended_errcode",
+    "file_control", "finalize", "get_autocommit", "initialize", "libversion_number", "next_stmt", "open_v2",
+    "prepare_v2", "reset", "step", "stmt_readonly", "system_errno", "threadsafe", "total_changes",
 )
 
-cdef sqlite_api sqlite
+cdef sqlite_functions sqlite
 cdef bint sqlite_loaded = False
 
 
-cdef bint sqlite_load_with_gil(db_connection *con) noexcept with gil:
-    """Fill the table from the driver's connect function, at the first connection of the process."""
-    global sqlite_loaded
-    try:
-        addresses = connectors["sqlite"](con.slot)
-        if len(addresses) * sizeof(void *) != sizeof(sqlite_api):
-            raise AssertionError("sqlite_api and SQLITE_FUNCTIONS differ")
-        for i, address in enumerate(addresses):
-            (<void **>&sqlite)[i] = <void *><size_t>address
-        if not sqlite.threadsafe():
-            line = "the SQLite library was built without support for threads (SQLITE_THREADSAFE=0)"
-            raise ConnectError(0, "HY000", line, (line,))
-    except Exception as error:
-        connect_failed_with_gil(con, error)
+cdef bint sqlite_fill(void *library) except -1:
+    """Fill the table from a library; False if it is not SQLite's."""
+    cdef void **fields = <void **>&sqlite
+    cdef bytes name
+    if dlsym(library, b"sqlite3_open_v2") == NULL:
         return False
-    # Statistics on memory would take a lock that all threads share at every allocation. Refused, without harm,
-    # if something else in the process has used the library before.
+    if len(_sqlite_functions) * sizeof(void *) != sizeof(sqlite_functions):
+        raise AssertionError("_sqlite_functions are not the fields of sqlite_functions")
+    for i, function in enumerate(_sqlite_functions):
+        name = f"sqlite3_{function}".encode()
+        fields[i] = dlsym(library, name)
+        if fields[i] == NULL:
+            line = f"the SQLite library has no function {name.decode()}: install SQLite 3.12 or newer"
+            raise ConnectError(0, "HY000", line, (line,))
+    return True
+
+
+def sqlite_load(*libraries: str | None) -> None:
+    """Find SQLite's functions in the first of these files that has them; None stands for this program.
+
+    Raises ConnectError."""
+    global sqlite_loaded
+    cdef bytes path
+    cdef void *library
+    for name in libraries:
+        if name is None:
+            library = dlopen(NULL, RTLD_NOW)
+        else:
+            path = name.encode()
+            library = dlopen(path, RTLD_NOW)
+        if library != NULL and sqlite_fill(library):
+            break
+    else:
+        line = ("the SQLite library is missing: "
+                "install the package libsqlite3-0 (Debian, Ubuntu) or sqlite-libs (Fedora)")
+        raise ConnectError(0, "HY000", line, (line,))
+    if not sqlite.threadsafe():
+        line = "the SQLite library was built without support for threads (SQLITE_THREADSAFE=0): install another one"
+        raise ConnectError(0, "HY000", line, (line,))
+    # Statistics on memory would take a lock that all threads share at every allocation. If something else in the
+    # process has used the library before, this is refused, and does no harm.
     sqlite.config(SQLITE_CONFIG_MEMSTATUS, 0)
     sqlite.initialize()
     sqlite_loaded = True
+
+
+cdef bint sqlite_load_with_gil(db_connection *con) noexcept with gil:
+    """Let the driver's connect function load the library, at the first connection of the process."""
+    try:
+        _connectors["sqlite"](con.slot)
+    except Exception as error:
+        connect_failed_with_gil(con, error)
+        return False
     return True

@@ -17,6 +17,15 @@ cdef worker *workers = NULL
 cdef int worker_count = 0
 # Statements of background states (report hooks) are counted here and shown nowhere.
 cdef worker background
+cdef uint64_t background_counts[HDR_COUNTS]
+
+cdef enum:
+    OPERATIONS_MAX = 4
+
+# What a test does inside of events may have latencies of its own: an array of all workers for each operation.
+cdef worker *operations[OPERATIONS_MAX]
+cdef int operation_count = 0
+operation_names = ()
 
 
 cdef inline worker *worker_of(int thread_id) noexcept nogil:
@@ -25,33 +34,45 @@ cdef inline worker *worker_of(int thread_id) noexcept nogil:
     return &background
 
 
-cdef void workers_free() noexcept nogil:
-    global workers, worker_count
+cdef void workers_delete(worker *array, int n) noexcept nogil:
     cdef int i
-    for i in range(worker_count):
-        free(workers[i].latency_counts)
-    free(workers)
-    workers = NULL
-    worker_count = 0
+    if array == NULL:
+        return
+    for i in range(n):
+        free(array[i].latency_counts)
+    free(array)
+
+
+cdef worker *workers_new(int n) noexcept nogil:
+    """Numbers for n workers, all zero; NULL without memory."""
+    cdef void *memory = NULL
+    cdef worker *array
+    cdef int i
+    if posix_memalign(&memory, 64, n * sizeof(worker)) != 0:
+        return NULL
+    array = <worker *>memory
+    memset(array, 0, n * sizeof(worker))
+    for i in range(n):
+        array[i].latency_counts = <uint64_t *>calloc(HDR_COUNTS, sizeof(uint64_t))
+        if array[i].latency_counts == NULL:
+            workers_delete(array, n)
+            return NULL
+        array[i].latency_min_ns = <uint64_t>-1
+        array[i].bucket_low = HDR_COUNTS
+    return array
 
 
 cdef int workers_alloc(int n) noexcept nogil:
-    global workers, worker_count
-    cdef void *memory = NULL
+    """Make room for n workers, without operations; -1 without memory."""
+    global workers, worker_count, operation_count
     cdef int i
-    workers_free()
-    if posix_memalign(&memory, 64, n * sizeof(worker)) != 0:
-        return -1
-    workers = <worker *>memory
-    memset(workers, 0, n * sizeof(worker))
-    worker_count = n
-    for i in range(n):
-        workers[i].latency_counts = <uint64_t *>calloc(HDR_COUNTS, sizeof(uint64_t))
-        if workers[i].latency_counts == NULL:
-            return -1
-        workers[i].latency_min_ns = <uint64_t>-1
-        workers[i].bucket_low = HDR_COUNTS
-    return 0
+    for i in range(operation_count):
+        workers_delete(operations[i], worker_count)
+    operation_count = 0
+    workers_delete(workers, worker_count)
+    workers = workers_new(n)
+    worker_count = n if workers != NULL else 0
+    return 0 if workers != NULL else -1
 
 
 cdef inline void worker_record(worker *w, uint64_t latency_ns) noexcept nogil:
@@ -96,7 +117,9 @@ cdef class Snapshot:
     """The statistics of all workers at one moment, cumulative since they were set up.
 
     time_ns is on the clock of now_ns(). counters are sums over the workers, by sb_counter_type; the worker_*
-    tuples hold one entry a worker. Differences (`minus`) take their minimum and maximum from the buckets."""
+    tuples hold one entry a worker. `operations` are such statistics by name, for the operations inside of events
+    that operations_setup() has named. In a difference (`minus`), minimum and maximum are those of all workers'
+    buckets, for every worker that has events."""
     cdef readonly uint64_t time_ns
     cdef readonly int threads
     cdef readonly tuple counters
@@ -104,12 +127,14 @@ cdef class Snapshot:
     cdef readonly tuple worker_latency_sum_ns
     cdef readonly tuple worker_latency_min_ns
     cdef readonly tuple worker_latency_max_ns
+    cdef readonly dict operations
     cdef uint64_t *counts
 
     def __cinit__(self):
         self.counts = <uint64_t *>calloc(HDR_COUNTS, sizeof(uint64_t))
         if self.counts == NULL:
             raise MemoryError()
+        self.operations = {}
 
     def __dealloc__(self):
         free(self.counts)
@@ -133,16 +158,18 @@ cdef class Snapshot:
         for i in range(<unsigned>HDR_COUNTS):
             result.counts[i] = self.counts[i] - earlier.counts[i]
         if any_before:
-            spread = [hdr_value(i) for i in range(<unsigned>HDR_COUNTS) if result.counts[i]] or [0]
-            result.worker_latency_min_ns = (spread[0],) * self.threads
-            result.worker_latency_max_ns = (max(spread),) * self.threads
+            used = [i for i in range(<unsigned>HDR_COUNTS) if result.counts[i]] or [0]
+            lowest, highest = hdr_value(min(used)), hdr_value(max(used) + 1) - 1
+            result.worker_latency_min_ns = tuple(lowest if n else 0 for n in result.worker_events)
+            result.worker_latency_max_ns = tuple(highest if n else 0 for n in result.worker_events)
         else:
             result.worker_latency_min_ns = self.worker_latency_min_ns
             result.worker_latency_max_ns = self.worker_latency_max_ns
+        result.operations = {name: now.minus(earlier.operations[name]) for name, now in self.operations.items()}
         return result
 
 
-def snapshot() -> Snapshot:
+cdef Snapshot read_workers(worker *array):
     """Read every worker's counters and merge the latency buckets. Workers are not disturbed."""
     cdef Snapshot result = Snapshot()
     cdef worker *w
@@ -151,7 +178,7 @@ def snapshot() -> Snapshot:
     totals = [0] * <int>SB_CNT_MAX
     events, sums, minima, maxima = [], [], [], []
     for k in range(<unsigned>worker_count):
-        w = &workers[k]
+        w = &array[k]
         for i in range(<unsigned>SB_CNT_MAX):
             totals[i] += sb_load(&w.counters[i])
         low = sb_load(&w.bucket_low)
@@ -172,3 +199,24 @@ def snapshot() -> Snapshot:
     result.worker_latency_min_ns = tuple(minima)
     result.worker_latency_max_ns = tuple(maxima)
     return result
+
+
+def snapshot() -> Snapshot:
+    """The statistics of all workers now. Workers are not disturbed."""
+    cdef Snapshot result
+    cdef int i
+    by_name = {operation_names[i]: read_workers(operations[i]) for i in range(operation_count)}
+    result = read_workers(workers)
+    result.operations = by_name
+    return result
+
+
+def operations_setup(tuple names not None) -> None:
+    """Have the latencies of operations inside of events kept too, until the next run_setup()."""
+    global operation_names, operation_count
+    operation_names = names
+    while operation_count < len(names):
+        operations[operation_count] = workers_new(worker_count)
+        if operations[operation_count] == NULL:
+            raise MemoryError(f"not enough memory for {worker_count} workers")
+        operation_count += 1

@@ -107,8 +107,8 @@ local function create_table_sql(driver_name, table_num)
       extra = extra == "" and mysql_table_options or mysql_table_options .. " " .. extra
     end
   elseif opt.secondary then
-    error(format("--secondary is on, but the %s driver only supports off: only MySQL has " ..
-                 "secondary keys in CREATE TABLE", driver_name), 0)
+    error(format("--secondary=on is for MySQL only: the %s driver has no KEY clause in CREATE TABLE",
+                 driver_name), 0)
   elseif driver_name == "sqlite" then
     id, key = "INTEGER PRIMARY KEY", ""
   end
@@ -146,8 +146,9 @@ function create_table(drv, con, table_num)
     error("Unsupported database driver:" .. driver_name)
   end
 
+  local sql = create_table_sql(driver_name, table_num)
   print(format("Creating table 'sbtest%d'...", table_num))
-  con:query(create_table_sql(driver_name, table_num))
+  con:query(sql)
 
   if opt.table_size > 0 then
     print(format("Inserting %d records into 'sbtest%d'", opt.table_size, table_num))

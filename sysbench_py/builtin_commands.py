@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from sysbench_py import core
 from sysbench_py.builtin import BUILTIN_TESTS, BuiltinTest
-from sysbench_py.command_line import CommandLine, apply_test_options
-from sysbench_py.script_commands import set_up_rand
+from sysbench_py.command_line import COMMANDS, CommandLine, apply_test_options, check_commands
 from sysbench_py.errors import ExitStatus, UsageError
 from sysbench_py.interrupts import Interrupts
-from sysbench_py.options import format_option_list
+from sysbench_py.options import Option, format_option_list
 from sysbench_py.plan import Plan
 from sysbench_py.runner import Runner
+from sysbench_py.script_commands import set_up_rand
 
 
 class BuiltinCommands:
@@ -18,37 +18,49 @@ class BuiltinCommands:
 
     def __init__(self, name: str, cmdline: CommandLine, plan: Plan, interrupts: Interrupts) -> None:
         self._name = name
+        self._builtin = BUILTIN_TESTS[name]
         self._cmdline = cmdline
         self._plan = plan
         self._interrupts = interrupts
 
-    def execute(self, commands: tuple[str, ...]) -> ExitStatus:
+    def describe(self) -> tuple[list[Option], list[str]]:
+        """The test's options and commands."""
+        apply_test_options(self._cmdline, self._builtin.options, accept_unknown=True)
+        return list(self._builtin.options), self._commands()
+
+    def _commands(self) -> list[str]:
+        own = self._create().commands
+        return [name for name in COMMANDS if name in ("run", "help") or name in own]
+
+    def execute(self) -> ExitStatus:
         """Do the commands in their order, up to the first that fails."""
-        if not commands:
+        if not self._cmdline.commands:
             raise UsageError(f"The '{self._name}' test requires a command argument. See 'sysbench {self._name} help'")
-        builtin = BUILTIN_TESTS[self._name]
-        apply_test_options(self._cmdline, builtin.options, accept_unknown=False)
+        apply_test_options(self._cmdline, self._builtin.options, accept_unknown=False)
+        check_commands(self._cmdline, COMMANDS, COMMANDS, self._name)
         set_up_rand(self._plan)
-        for command in commands:
+        if any(command not in ("run", "help") for command in self._cmdline.commands):
+            check_commands(self._cmdline, COMMANDS, self._commands(), self._name)
+        for command in self._cmdline.commands:
             status = self._execute(command)
             if status is not ExitStatus.OK:
                 return status
         return ExitStatus.OK
 
     def _execute(self, command: str) -> ExitStatus:
-        builtin = BUILTIN_TESTS[self._name]
         if command == "help":
-            core.log_raw(f"{self._name} options:\n{format_option_list(builtin.options)}".encode())
+            core.log_raw(f"{self._name} options:\n{format_option_list(self._builtin.options)}".encode())
             return ExitStatus.OK
-        self._interrupts.doing(f"`{command}'")
+        self._interrupts.begin(command)
+        test = self._create()
+        if command == "run":
+            return Runner(self._plan, test, self._interrupts).run()
+        return test.commands[command]()
+
+    def _create(self) -> BuiltinTest:
+        """The test for a command, as if the process had just begun."""
         libc = core.rand_start_command()
         core.rng_enter(-1)
         core.run_setup([libc.state()], 0, False, True)
-        test: BuiltinTest = builtin.load().create(self._cmdline.options, self._plan)
-        if command == "run":
-            return Runner(self._plan, test, self._interrupts).run()
-        if command in test.commands:
-            return test.commands[command]()
-        if command in ("prepare", "cleanup"):
-            raise UsageError(f"'{self._name}' test does not implement the '{command}' command.")
-        raise UsageError(f"Unknown command: {command}")
+        test: BuiltinTest = self._builtin.load().create(self._cmdline.options, self._plan)
+        return test

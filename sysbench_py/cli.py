@@ -2,87 +2,156 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, TextIO
-
-from sysbench_py.command_line import CommandLine, parse
-from sysbench_py.errors import ExitStatus, UsageError
-from sysbench_py.validate import make_plan
-from sysbench_py.version import VERSION_STRING
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from sysbench_py.command_line import CommandLine
+    from sysbench_py.errors import ExitStatus, UsageError
     from sysbench_py.interrupts import Interrupts
     from sysbench_py.plan import Plan
 
+# What runs before a test needs neither LuaJIT nor the core nor the client libraries, so everything is
+# imported where it is used: help, version and mistakes are answered at once.
 
-def _print(text: str, stream: TextIO) -> None:
-    stream.buffer.write(text.encode(errors="surrogateescape"))
-    stream.flush()
-
-
-def run(argv: Sequence[str]) -> ExitStatus:
-    """Do what the command line (program name first) asks for."""
-    try:
-        cmdline = parse(argv)
-        for warning in cmdline.warnings:
-            _print(f"{warning}\n", sys.stderr)
-        if cmdline.options.get("help", bool):
-            from sysbench_py.help import help_text
-
-            _print(help_text(), sys.stdout)
-            return ExitStatus.OK
-        if cmdline.options.get("version", bool):
-            _print(f"{VERSION_STRING}\n", sys.stdout)
-            return ExitStatus.OK
-        return _run_test(cmdline)
-    except UsageError as error:
-        _print(f"{error.line}\n", sys.stderr if error.stream == "stderr" else sys.stdout)
-        return ExitStatus.ERROR
-
-
-def _run_test(cmdline: CommandLine) -> ExitStatus:
-    plan = make_plan(cmdline.options, lambda line: _print(f"{line}\n", sys.stdout))
-    # Only now: help, version and mistakes in general options need neither LuaJIT nor the core.
-    from sysbench_py import core
-    from sysbench_py.builtin import BUILTIN_TESTS
-    from sysbench_py.interrupts import Interrupts
-    from sysbench_py.log import NOTICE, log
-    from sysbench_py.script import luajit_version
-    from sysbench_py.system import raise_open_files_limit
-
-    raise_open_files_limit()
-    core.log_setup(plan.verbosity)
-    log(NOTICE, f"{VERSION_STRING} (using bundled {luajit_version()})\n")
-    interrupts = Interrupts()
-    if cmdline.testname in BUILTIN_TESTS:
-        from sysbench_py.builtin_commands import BuiltinCommands
-
-        test = BuiltinCommands(cmdline.testname, cmdline, plan, interrupts)
-        status = interrupts.watch(lambda: test.execute(cmdline.commands))
-    else:
-        status = _run_script(cmdline, plan, interrupts)
-    if core.output_failed() and status is ExitStatus.OK:
-        _print("the results could not be written to standard output\n", sys.stderr)
-        return ExitStatus.ERROR
-    return status
-
-
-def _run_script(cmdline: CommandLine, plan: Plan, interrupts: Interrupts) -> ExitStatus:
-    from sysbench_py.script_commands import ScriptCommands
-    from sysbench_py.log import NOTICE, log
-    from sysbench_py.script import Script
-
-    if cmdline.testname not in (None, "-"):
-        commands = ScriptCommands(Script(cmdline.testname, cmdline.argv), cmdline, plan, interrupts)
-        return interrupts.watch(lambda: commands.execute(cmdline.commands))
-    if sys.stdin.isatty():
-        log(NOTICE, "Reading the script from the standard input:\n")
-    script = Script(None, cmdline.argv, text=sys.stdin.buffer.read())
-    # A script that is piped in has no commands: any that is typed is ignored, as in the original.
-    return interrupts.watch(lambda: ScriptCommands(script, cmdline, plan, interrupts).execute(()))
+TOOLS = "tools"
+STDIN, STDOUT, STDERR = range(3)
+OUTPUT_LOST = "the results could not be written to standard output"
 
 
 def main() -> None:
     """Console script `sysbench`."""
     sys.exit(run(sys.argv))
+
+
+def run(argv: Sequence[str]) -> int:
+    """Do what the command line (program name first) asks for; returns the exit status."""
+    # As any other program, until there is something to report or to tidy up: no tracebacks.
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    from sysbench_py.passwords import hide_passwords
+
+    hide_passwords(argv)
+    # A script of that name is still run: as ./tools, or if it lies in the current directory.
+    if argv[1:2] == [TOOLS] and not Path(TOOLS).is_file():
+        from sysbench_py.tools import run_tool
+
+        return run_tool(argv[2:])
+    return _run_command_line(argv)
+
+
+def _run_command_line(argv: Sequence[str]) -> ExitStatus:
+    from sysbench_py.command_line import parse
+    from sysbench_py.errors import ExitStatus, UsageError
+
+    cmdline: CommandLine | None = None
+    try:
+        cmdline = parse(argv)
+        for warning in cmdline.warnings:
+            _print(f"{warning}\n", STDERR)
+        text = _early_answer(cmdline)
+        if text is None:
+            return _run_test(cmdline)
+    except UsageError as error:
+        _explain(error, cmdline)
+        return ExitStatus.ERROR
+    except MemoryError as error:
+        _print(f"FATAL: {str(error) or 'not enough memory'}: use fewer --threads\n", STDOUT)
+        return ExitStatus.ERROR
+    return ExitStatus.OK if _print(text, STDOUT) else ExitStatus.ERROR
+
+
+def _early_answer(cmdline: CommandLine) -> str | None:
+    """What --help or --version prints; None for a command line that asks for neither."""
+    if cmdline.options.get("help", bool):
+        from sysbench_py.help import help_text
+
+        return help_text()
+    if cmdline.options.get("version", bool):
+        from sysbench_py.version import VERSION_STRING
+
+        return f"{VERSION_STRING}\n"
+    return None
+
+
+def _print(text: str, descriptor: int) -> bool:
+    """Write without a buffer; False, after a message, if the text cannot be written."""
+    rest = text.encode(errors="surrogateescape")
+    try:
+        while rest:
+            rest = rest[os.write(descriptor, rest) :]
+    except OSError as error:
+        if descriptor != STDERR:
+            _print(f"{OUTPUT_LOST}: {error.strerror}\n", STDERR)
+        return False
+    return True
+
+
+def _read_all(descriptor: int) -> bytes:
+    with open(descriptor, "rb", closefd=False) as stream:
+        return stream.read()
+
+
+def _explain(error: UsageError, cmdline: CommandLine | None) -> None:
+    if cmdline is not None and not error.advice and error.about:
+        error.advice = cmdline.advice(error.about)
+    _print(f"{error.line}\n", STDERR if error.stream == "stderr" else STDOUT)
+
+
+def _run_test(cmdline: CommandLine) -> ExitStatus:
+    from sysbench_py.validate import make_plan
+
+    def warn(line: str) -> None:
+        _print(f"{line}\n", STDOUT)
+
+    plan = make_plan(cmdline.options, warn)
+
+    from sysbench_py import core
+    from sysbench_py.errors import ExitStatus
+    from sysbench_py.interrupts import Interrupts
+    from sysbench_py.log import NOTICE, log
+    from sysbench_py.script import luajit_version
+    from sysbench_py.system import raise_open_files_limit
+    from sysbench_py.version import VERSION_STRING
+
+    # A server that closes a connection must not end the process; the core's log sees a closed pipe itself.
+    signal.signal(signal.SIGPIPE, signal.SIG_IGN)
+    raise_open_files_limit()
+    core.log_setup(plan.verbosity)
+    log(NOTICE, f"{VERSION_STRING} (using bundled {luajit_version()})\n")
+    status = _execute(cmdline, plan, Interrupts())
+    core.log_end()
+    core.json_end()
+    if core.output_failed():
+        _print(f"{OUTPUT_LOST}\n", STDERR)
+        return ExitStatus.ERROR if status is ExitStatus.OK else status
+    return status
+
+
+def _execute(cmdline: CommandLine, plan: Plan, interrupts: Interrupts) -> ExitStatus:
+    """Do the commands of the test."""
+    from sysbench_py.builtin import BUILTIN_TESTS
+
+    name = cmdline.testname
+    if name in BUILTIN_TESTS:
+        from sysbench_py.builtin_commands import BuiltinCommands
+
+        return interrupts.watch(BuiltinCommands(name, cmdline, plan, interrupts).execute)
+
+    from sysbench_py.log import NOTICE, log
+    from sysbench_py.script import Script
+    from sysbench_py.script_commands import ScriptCommands
+
+    if name not in (None, "-"):
+        script = Script(name, cmdline.argv, plan.luajit_cmd)
+        return interrupts.watch(ScriptCommands(script, cmdline, plan, interrupts).execute)
+    if os.isatty(STDIN):
+        log(NOTICE, "Reading the script from the standard input:\n")
+        _print("(type a Lua script and Ctrl-D, or see 'sysbench --help' for tests and options)\n", STDERR)
+    script = Script(None, cmdline.argv, plan.luajit_cmd, text=_read_all(STDIN))
+    return interrupts.watch(ScriptCommands(script, cmdline, plan, interrupts).load_only)

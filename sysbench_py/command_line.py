@@ -13,12 +13,17 @@ from sysbench_py.config_file import Setting, read_config_file
 from sysbench_py.drivers import DRIVERS
 from sysbench_py.errors import UsageError
 from sysbench_py.option_rows import DB_OPTIONS, GENERAL_OPTIONS, LATENCY_OPTIONS, LOG_OPTIONS, RAND_OPTIONS
-from sysbench_py.options import Kind, Option, OptionSet
+from sysbench_py.options import Kind, Option, OptionSet, option_key
+from sysbench_py.suggest import did_you_mean, option_meant
+
+# What a test can be asked for besides commands of its own.
+COMMANDS = ("prepare", "run", "cleanup", "help")
 
 _TEST_DEPRECATED = (
     "WARNING: the --test option is deprecated. "
     "You can pass a script name or path on the command line without any options."
 )
+_SINGLE_DASH = {"-h": "--help", "-v": "--version", "-V": "--version"}
 
 
 @dataclass(frozen=True)
@@ -26,7 +31,8 @@ class CommandLine:
     """A command line after the general pass.
 
     `argv` is everything as typed, the program first. `leftovers` are the settings that the general pass
-    did not know or did not allow, in order. `warnings` are lines for stderr.
+    did not know or did not allow, in order. `warnings` are lines for stderr. `spaced` has the options that
+    were typed without a value, each with the word that follows it.
     """
 
     argv: tuple[str, ...]
@@ -35,6 +41,23 @@ class CommandLine:
     options: OptionSet
     leftovers: tuple[Setting, ...]
     warnings: tuple[str, ...]
+    spaced: tuple[tuple[str, str], ...]
+
+    def advice(self, about: str) -> str:
+        """What would be right, if the wrong option or word `about` comes from a common slip; else empty."""
+        for name, word in self.spaced:
+            if about in (option_key(name), word) and self._takes(name, word):
+                return f"write --{name}={word}"
+        if about.startswith("-") and about in (self.testname, *self.commands):
+            return f"write {_SINGLE_DASH.get(about, 'options as --name or --name=value')}"
+        return ""
+
+    def _takes(self, name: str, word: str) -> bool:
+        """Whether `word` may have been meant as the value of the option."""
+        # What a script has accepted without declaring it has no help text.
+        if name in self.options and self.options.row(name).help:
+            return self.options.row(name).kind is not Kind.BOOL
+        return word[:1].isdigit()
 
 
 def parse(argv: Sequence[str]) -> CommandLine:
@@ -46,19 +69,24 @@ def parse(argv: Sequence[str]) -> CommandLine:
     commands: list[str] = []
     settings: list[Setting] = []
     warnings: list[str] = []
+    spaced: list[tuple[str, str]] = []
+    bare: str | None = None
     for argument in argv[1:]:
-        name, equals, text = argument[2:].partition("=")
         if not argument.startswith("--"):
             if testname is None:
                 testname = argument
             else:
                 commands.append(argument)
+            if bare:
+                spaced.append((bare, argument))
+            bare = None
             continue
+        name, equals, text = argument[2:].partition("=")
+        bare = None if equals else name
         if name == "test" and equals:
             warnings.append(_TEST_DEPRECATED)
-            if text:
-                testname = text
-                continue
+            testname = text or testname
+            continue
         settings.append(Setting(name, text if equals else None, argument))
     options = OptionSet(
         [
@@ -71,24 +99,47 @@ def parse(argv: Sequence[str]) -> CommandLine:
         ]
     )
     leftovers = tuple(_apply(options, settings))
-    return CommandLine(tuple(argv), testname, tuple(commands), options, leftovers, tuple(warnings))
+    return CommandLine(tuple(argv), testname, tuple(commands), options, leftovers, tuple(warnings), tuple(spaced))
 
 
 def apply_test_options(cmdline: CommandLine, rows: Iterable[Option], *, accept_unknown: bool) -> None:
     """The pass of the test: register its `rows` in `cmdline.options` and apply the leftover settings.
 
     With `accept_unknown`, a setting of an unknown option makes it a STRING option.
-    Raises UsageError for a setting that is still not known or not allowed, and for a bad value.
+    Raises UsageError for a setting that is still not known or not allowed.
     """
     options = cmdline.options
     options.register(rows)
     for setting in _apply(options, cmdline.leftovers):
-        if not accept_unknown or not setting.name or setting.name in options:
-            place = f"{setting.place}: " if setting.place else ""
-            raise UsageError(f"{place}invalid option: {setting.typed}")
-        options.register([Option(setting.name, Kind.STRING, None, "")])
-        options.set(setting.name, setting.text)
-    options.check()
+        if not accept_unknown or setting.name in options:
+            raise _invalid(setting, options)
+        if setting.name:
+            options.register([Option(setting.name, Kind.STRING, None, "")])
+            options.set(setting.name, setting.text)
+
+
+def check_commands(cmdline: CommandLine, known: Sequence[str], implemented: Iterable[str], title: str) -> None:
+    """See, before the first command begins, that the test has them all.
+
+    `known` are the commands that the test may have, `implemented` those that it has. Raises UsageError.
+    """
+    for number, command in enumerate(cmdline.commands):
+        if command not in known:
+            trouble = "Unrecognized command line argument" if number else "Unknown command"
+            raise UsageError(f"{trouble}: {command}", about=command, advice=did_you_mean(command, known))
+        if command not in implemented:
+            raise UsageError(f"'{title}' test does not implement the '{command}' command.", about=command)
+
+
+def _invalid(setting: Setting, options: OptionSet) -> UsageError:
+    if setting.name not in options:
+        advice = option_meant(setting.name, options.names())
+    elif options.row(setting.name).kind is Kind.BOOL:
+        advice = "use on or off"
+    else:
+        advice = ""
+    place = f"{setting.place}: " if setting.place else ""
+    return UsageError(f"{place}invalid option: {setting.typed}", about=option_key(setting.name), advice=advice)
 
 
 def _apply(options: OptionSet, settings: Iterable[Setting]) -> Iterator[Setting]:

@@ -9,7 +9,6 @@ import sys
 _flags = sys.getdlopenflags()
 sys.setdlopenflags(os.RTLD_NOW | os.RTLD_GLOBAL)
 try:
-    from sysbench_py import _core
+    from sysbench_py._core import *  # noqa: F403
 finally:
     sys.setdlopenflags(_flags)
-from sysbench_py._core import *  # noqa: F403

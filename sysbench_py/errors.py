@@ -17,21 +17,38 @@ class ExitStatus(IntEnum):
 
 
 class UsageError(Exception):
-    """A mistake of the user: print `line` on `stream`, then exit with `ExitStatus.ERROR`."""
+    """A mistake of the user: print `line` on `stream`, then exit with `ExitStatus.ERROR`.
+
+    `about` is the option (its key) or the word of the command line that is wrong. `advice` says what would
+    be right, in brackets; it may be added later, by who knows more of the command line.
+    """
 
     def __init__(
-        self, message: str, stream: Literal["stdout", "stderr"] = "stderr", prefix: str = ""
+        self,
+        message: str,
+        stream: Literal["stdout", "stderr"] = "stderr",
+        prefix: str = "",
+        *,
+        about: str = "",
+        advice: str = "",
     ) -> None:
         super().__init__(message)
         self.stream = stream
         self.prefix = prefix
+        self.about = about
+        self.advice = advice
 
     @classmethod
-    def fatal(cls, message: str) -> UsageError:
+    def fatal(cls, message: str, *, about: str = "", advice: str = "") -> UsageError:
         """An error that sysbench reports through its log: on stdout, with the prefix `FATAL: `."""
-        return cls(message, "stdout", "FATAL: ")
+        return cls(message, "stdout", "FATAL: ", about=about, advice=advice)
 
     @property
     def line(self) -> str:
         """The text to print, without its last newline."""
-        return f"{self.prefix}{self}"
+        text = str(self)
+        if self.advice:
+            # Some messages end with an empty line.
+            shown = text.rstrip("\n")
+            text = f"{shown} ({self.advice}){text[len(shown) :]}"
+        return f"{self.prefix}{text}"

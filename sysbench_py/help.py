@@ -20,11 +20,7 @@ def help_text() -> str:
         "Log options:\n" + format_option_list(LOG_OPTIONS) + format_option_list(LATENCY_OPTIONS),
         "General database options:\n\n" + format_option_list(DB_OPTIONS) + "\n",
         _list("Compiled-in database drivers", [(driver.name, driver.description) for driver in DRIVERS]),
-        *(
-            f"{driver.name} options:\n" + format_option_list(driver.options)
-            for driver in DRIVERS
-            if driver.options
-        ),
+        *(f"{driver.name} options:\n" + format_option_list(driver.options) for driver in DRIVERS if driver.options),
         _list("Compiled-in tests", [(test.name, test.description) for test in BUILTIN_TESTS.values()]),
         "See 'sysbench <testname> help' for a list of options for each test.\n\n",
     ]

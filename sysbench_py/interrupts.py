@@ -1,4 +1,6 @@
-"""Ctrl-C and SIGTERM: a run ends and reports what was done; anything else ends at once and says so."""
+"""Ctrl-C and SIGTERM: a run ends and reports what was done; anything else ends at once and says so.
+
+A second signal always ends the process at once."""
 
 from __future__ import annotations
 
@@ -10,8 +12,20 @@ from types import FrameType
 
 from sysbench_py import core
 from sysbench_py.errors import ExitStatus
+from sysbench_py.log import FATAL, log
 
-LOG_FATAL = 0
+# What a command that is cut off leaves behind.
+_LEAVES = {
+    "prepare": "what it was making stands half-done: do 'cleanup', then 'prepare' again",
+    "cleanup": "some of what it was removing may be left: do 'cleanup' again",
+    "run": "no event has been run",
+}
+_MAY_LEAVE = "what it was doing may stand half-done"
+
+
+def _heeded() -> list[signal.Signals]:
+    """Ctrl-C and SIGTERM, unless whoever started the process wants them ignored, as a shell does for `&`."""
+    return [number for number in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(number) is not signal.SIG_IGN]
 
 
 class Interrupts:
@@ -22,26 +36,36 @@ class Interrupts:
 
     def __init__(self) -> None:
         self.signal_number: int | None = None
-        self._doing = ""
+        self._command: str | None = None
         self._stoppable: threading.Event | None = None
 
-    def doing(self, what: str) -> None:
-        """Name the work of which a signal leaves a part undone."""
-        self._doing = what
+    def begin(self, command: str | None) -> None:
+        """A command begins (None for a script's body); a signal ends it wherever it is."""
+        self._command = command
         self._stoppable = None
 
     def run_started(self, wake: threading.Event) -> None:
         """From now on the first signal stops the run; `wake` is set for whoever waits for its end."""
         self._stoppable = wake
 
+    @property
+    def name(self) -> str:
+        """The signal that has come, as people call it."""
+        return signal.Signals(self.signal_number or 0).name
+
     def _on_signal(self, number: int, _frame: FrameType | None) -> None:
-        if self._stoppable is None or self.signal_number is not None:
-            name = signal.Signals(number).name
-            core.log_message(LOG_FATAL, f"interrupted by {name} during {self._doing}".encode())
-            os._exit(128 + number)
+        for each in _heeded():
+            signal.signal(each, signal.SIG_DFL)
         self.signal_number = number
-        core.run_stop()
-        self._stoppable.set()
+        if self._stoppable is not None:
+            core.run_stop()
+            self._stoppable.set()
+            return
+        during = ""
+        if self._command is not None:
+            during = f" during '{self._command}': {_LEAVES.get(self._command, _MAY_LEAVE)}"
+        log(FATAL, f"interrupted by {self.name}{during}")
+        os._exit(128 + number)
 
     def status(self, status: ExitStatus) -> ExitStatus:
         """The exit status, with an interrupted run's taking precedence."""
@@ -51,15 +75,15 @@ class Interrupts:
         """Do the work in another thread while this one, the main thread, waits for it and for signals."""
         result: list[ExitStatus | BaseException] = []
 
-        def run() -> None:
+        def conduct() -> None:
             try:
                 result.append(work())
             except BaseException as error:
                 result.append(error)
 
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number in _heeded():
             signal.signal(number, self._on_signal)
-        thread = threading.Thread(target=run, name="conductor", daemon=True)
+        thread = threading.Thread(target=conduct, name="conductor", daemon=True)
         thread.start()
         thread.join()
         if isinstance(result[0], BaseException):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 
 from sysbench_py import core
 
@@ -17,3 +18,8 @@ def log(priority: int, message: str) -> None:
 def log_at(priority: int, elapsed_s: float, message: str) -> None:
     """Print a message that begins with the time since the start of the run."""
     core.log_timestamped(priority, elapsed_s, os.fsencode(message))
+
+
+def say(line: str) -> None:
+    """A line for people on standard error, so that standard output stays as scripts expect it."""
+    print(line, file=sys.stderr, flush=True)

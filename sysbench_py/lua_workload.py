@@ -14,7 +14,7 @@ from sysbench_py.stats.model import NS_PER_S, IntervalStats, TotalStats
 
 
 def load_worker_state(script: Script, thread_id: int, options: Mapping[str, Any]) -> State | None:
-    """A worker's own state with the body executed and `sysbench.opt` filled; None, after a message, on failure."""
+    """A worker's own state, body executed and `sysbench.opt` filled; None, after a message, on failure."""
     try:
         state = State(script, thread_id)
         state.load()
@@ -82,8 +82,12 @@ class LuaWorkload:
         )
 
     def total_messages(self, stats: TotalStats, final: bool) -> Sequence[str] | None:
-        if "report_cumulative" not in self._hooks:
-            return None
+        messages = self._call_total_hook(stats, final) if "report_cumulative" in self._hooks else None
+        if final:
+            core.json_end()
+        return messages
+
+    def _call_total_hook(self, stats: TotalStats, final: bool) -> Sequence[str] | None:
         # Checkpoints are reported in a state of their own, the end in the main one.
         state = self._main if final else self._background_state("report_cumulative")
         return self._call_hook(
@@ -91,6 +95,8 @@ class LuaWorkload:
             "report_cumulative",
             {
                 **_stat(stats),
+                # At the end none is running any more; the report is of all of them.
+                "threads_running": self._threads if final else stats.threads_running,
                 "latency_min": stats.latency_min_ns / NS_PER_S,
                 "latency_max": stats.latency_max_ns / NS_PER_S,
                 "latency_avg": stats.latency_avg_ns / NS_PER_S,

@@ -28,6 +28,10 @@ class Kind(IntEnum):
     LIST = 6
     FILE = 7
 
+    @classmethod
+    def _missing_(cls, value: object) -> Kind:
+        raise UsageError(f"Unknown argument type: {value}")
+
 
 _HELP_SUFFIX = {
     Kind.BOOL: "[=on|off]",
@@ -155,9 +159,9 @@ def _invalid(row: Option, text: str, place: str | None) -> UsageError:
     at = f"{place}: " if place else ""
     if row.choices:
         return UsageError.fatal(
-            f"{at}Invalid value for --{row.name}: '{text}' (use {', '.join(row.choices)})"
+            f"{at}Invalid value for --{row.name}: '{text}' (use {', '.join(row.choices)})", about=row.key
         )
-    return UsageError(f"{at}Invalid value for the '{row.key}' option: '{text}'")
+    return UsageError(f"{at}Invalid value for the '{row.key}' option: '{text}'", about=row.key)
 
 
 class OptionSet:
@@ -170,6 +174,7 @@ class OptionSet:
     def __init__(self, rows: Iterable[Option] = ()) -> None:
         self._rows: dict[str, Option] = {}
         self._values: dict[str, Value | UsageError] = {}
+        self._typed: set[str] = set()
         self.register(rows)
 
     def register(self, rows: Iterable[Option]) -> None:
@@ -181,7 +186,9 @@ class OptionSet:
             if row.kind is Kind.NULL:
                 raise UsageError(f"Unknown argument type: {row.kind:d} (option '{row.name}')")
             self._rows[row.key] = row
-            default = row.default if row.default is not None else "off" if row.kind is Kind.BOOL else ""
+            self._typed.discard(row.key)
+            # Without a default, a switch is on, as if its name had been typed.
+            default = row.default if row.default is not None else "on" if row.kind is Kind.BOOL else ""
             try:
                 self._values[row.key] = _parse(row, default)
             except ValueError:
@@ -189,9 +196,7 @@ class OptionSet:
                 if row.kind is Kind.BOOL:
                     raise _invalid(row, default, None) from None
 
-    def set(
-        self, name: str, text: str | None, items: tuple[str, ...] | None = None, place: str | None = None
-    ) -> bool:
+    def set(self, name: str, text: str | None, items: tuple[str, ...] | None = None, place: str | None = None) -> bool:
         """Give an option the value `text`, None meaning that only its name was typed.
 
         A LIST takes `items` instead, if there are any. `place` is where a config file says it, for messages.
@@ -212,7 +217,12 @@ class OptionSet:
                 return False
             value = _invalid(row, text, place)
         self._values[row.key] = value
+        self._typed.add(row.key)
         return True
+
+    def typed(self, name: str) -> bool:
+        """Whether the user gave the option a value, be it an empty one."""
+        return option_key(name) in self._typed
 
     def __contains__(self, name: str) -> bool:
         return option_key(name) in self._rows
@@ -243,10 +253,9 @@ class OptionSet:
             raise TypeError(f"option {name} is a {type(value).__name__}")
         return value
 
-    def check(self) -> None:
-        """Read every option: raises the UsageError of the first bad value."""
-        for key in self._rows:
-            self[key]
+    def names(self) -> list[str]:
+        """The names of all options, as declared."""
+        return [row.name for row in self._rows.values()]
 
     def exported(self) -> dict[str, bool | int | float | str | tuple[str, ...]]:
         """The values that scripts see in `sysbench.opt`: all but files, unset strings empty.

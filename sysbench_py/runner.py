@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from enum import Enum
 
 from sysbench_py import core
 from sysbench_py.errors import ExitStatus
 from sysbench_py.interrupts import Interrupts
-from sysbench_py.log import DEBUG, FATAL, INFO, NOTICE, log, log_at
+from sysbench_py.log import DEBUG, FATAL, INFO, NOTICE, log, log_at, say
 from sysbench_py.plan import Plan
 from sysbench_py.sinks import text
 from sysbench_py.stats.collect import interval_stats, total_stats
@@ -20,6 +20,12 @@ from sysbench_py.workload import Workload
 
 # How often the main loop looks at the queue of a rate-limited run, so that its overflow is seen.
 QUEUE_CHECK_S = 0.1
+LONGEST_WAIT_S = 3600.0
+# How long an interrupted run waits for events to end.
+INTERRUPT_GRACE_S = 2.0
+# How long after the time limit a user is told what the run is waiting for.
+LATE_S = 5
+MAX_LATE_NAMED = 10
 
 
 class Action(Enum):
@@ -28,6 +34,7 @@ class Action(Enum):
     INTERVAL = 0
     CHECKPOINT = 1
     SHUTDOWN = 2
+    LATE = 3
 
 
 class Runner:
@@ -53,14 +60,16 @@ class Runner:
             log(priority, message)
         if not self._workload.open():
             return ExitStatus.ERROR
+        self._announce_helpers()
         log(NOTICE, "Initializing worker threads...\n")
         self._crew.start()
         if not self._all_ready():
             return ExitStatus.ERROR
         self._interrupts.run_started(self._crew.wake)
+        # Before the barrier opens, as the workers may print at once.
+        log(NOTICE, "Threads started!\n")
         limit_s = plan.time_limit_s + plan.warmup_s if plan.time_limit_s else 0
         self._start_ns = core.barrier_open(limit_s * NS_PER_S, True)
-        log(NOTICE, "Threads started!\n")
         self._warm_up()
         self._wait_and_report()
         return self._finish()
@@ -90,6 +99,15 @@ class Runner:
         if plan.forced_shutdown_s is not None:
             log(NOTICE, f"Forcing shutdown in {plan.time_limit_s + plan.forced_shutdown_s} seconds")
         log(NOTICE, "")
+
+    def _announce_helpers(self) -> None:
+        """What the original does in threads of their own is done here by the workers and the main loop."""
+        if self._plan.rate_per_s:
+            log(DEBUG, "Event generating thread started")
+        if self._plan.report_interval_s:
+            log(DEBUG, "Reporting thread started")
+        if self._plan.checkpoints_s:
+            log(DEBUG, "Checkpoints report thread started")
 
     def _seed(self) -> None:
         """Worker t gets draws 4t+1 to 4t+4 of libc's generator: its stream depends on seed and id alone."""
@@ -122,34 +140,47 @@ class Runner:
         self._crew.wake.wait(warmup_s)
         self._last_interval = self._last_checkpoint = core.snapshot()
         core.run_limit_events()
-        self._start_ns += warmup_s * NS_PER_S
+        # Earlier if a signal ended it.
+        self._start_ns = min(self._start_ns + warmup_s * NS_PER_S, self._last_checkpoint.time_ns)
 
     # -- while they run
 
     def _wait_and_report(self) -> None:
         """Sleep until the workers have ended, waking for what is due."""
         due = list(self._deadlines())
-        while self._crew.running > 0:
-            wait_s = min((at_s for at_s, _ in due), default=3600.0) - self._elapsed_s()
-            if self._plan.rate_per_s:
-                wait_s = min(wait_s, QUEUE_CHECK_S)
-            self._crew.wake.wait(max(wait_s, 0))
-            if self._interrupts.signal_number is not None:
-                self._crew.join()
-            queue_length, concurrency = core.pacer_tick() if self._plan.rate_per_s else (0, 0)
-            elapsed_s = self._elapsed_s()
-            for index, (at_s, action) in enumerate(due):
-                if at_s > elapsed_s or self._crew.running == 0:
-                    continue
-                if action is Action.INTERVAL:
-                    self._report_interval(queue_length, concurrency)
-                    missed = int((elapsed_s - at_s) / self._plan.report_interval_s)
-                    due[index] = (at_s + self._plan.report_interval_s * (1 + missed), action)
-                elif action is Action.CHECKPOINT:
-                    self._report_checkpoint()
-                    due[index] = (float("inf"), action)
-                else:
-                    self._force_shutdown()
+        while self._crew.running > 0 and self._interrupts.signal_number is None:
+            wait_s = min((at_s for at_s, _ in due), default=LONGEST_WAIT_S) - self._elapsed_s()
+            self._crew.wake.wait(min(max(wait_s, 0), QUEUE_CHECK_S if self._plan.rate_per_s else LONGEST_WAIT_S))
+            self._do_what_is_due(due)
+        if self._interrupts.signal_number is not None:
+            self._interrupted()
+
+    def _do_what_is_due(self, due: list[tuple[float, Action]]) -> None:
+        """Do it, and put into `due` when it comes next.
+
+        What is due at the time limit is reported even if the workers have ended before this one woke.
+        """
+        queue_length, concurrency = self._queue()
+        elapsed_s = self._elapsed_s()
+        for at_s, action in sorted(due, key=lambda item: item[0]):
+            if at_s > elapsed_s or (action in (Action.SHUTDOWN, Action.LATE) and self._crew.running == 0):
+                continue
+            due.remove((at_s, action))
+            if action is Action.INTERVAL:
+                self._report_interval(queue_length, concurrency)
+                # A multiple of the interval; those that have passed meanwhile are left out.
+                interval_s = self._plan.report_interval_s
+                due.append((interval_s * (self._elapsed_s() // interval_s + 1), action))
+            elif action is Action.CHECKPOINT:
+                self._report_checkpoint()
+            elif action is Action.LATE:
+                self._tell_of_late_events()
+            else:
+                self._cut_off("The --max-time limit has expired, forcing shutdown...", ExitStatus.FORCED)
+
+    def _queue(self) -> tuple[int, int]:
+        """(length of the queue, concurrency)"""
+        return core.pacer_tick() if self._plan.rate_per_s else (0, 0)
 
     def _elapsed_s(self) -> float:
         return (core.now_ns() - self._start_ns) / NS_PER_S
@@ -160,9 +191,17 @@ class Runner:
         if plan.report_interval_s:
             yield plan.report_interval_s, Action.INTERVAL
         for checkpoint_s in plan.checkpoints_s:
-            yield checkpoint_s, Action.CHECKPOINT
+            if checkpoint_s > 0:
+                yield checkpoint_s, Action.CHECKPOINT
         if plan.forced_shutdown_s is not None:
             yield plan.time_limit_s + plan.forced_shutdown_s, Action.SHUTDOWN
+        if plan.time_limit_s:
+            yield plan.time_limit_s + LATE_S, Action.LATE
+
+    @property
+    def _threads_running(self) -> int:
+        """How many workers run; in the last report, how many did."""
+        return self._crew.running or self._plan.threads
 
     def _report_interval(self, queue_length: int, concurrency: int) -> None:
         snapshot = core.snapshot()
@@ -170,7 +209,7 @@ class Runner:
             snapshot,
             self._last_interval,
             start_ns=self._start_ns,
-            threads_running=self._crew.running,
+            threads_running=self._threads_running,
             percentile=self._plan.percentile,
             sql=self._workload.sql,
             rate_mode=self._plan.rate_per_s > 0,
@@ -189,18 +228,19 @@ class Runner:
         log_at(NOTICE, stats.time_total_s, text.CHECKPOINT_HEADING)
         self._report_total(stats, final=False)
 
-    def _total(self, snapshot: core.Snapshot) -> TotalStats:
+    def _total(self, snapshot: core.Snapshot, unfinished_ns: Mapping[int, int] | None = None) -> TotalStats:
         return total_stats(
             snapshot,
             self._last_checkpoint,
             start_ns=self._start_ns,
-            threads_running=self._crew.running,
+            threads_running=self._threads_running,
             percentile=self._plan.percentile,
             sql=self._workload.sql,
+            unfinished_ns=unfinished_ns,
         )
 
     def _report_total(self, stats: TotalStats, *, final: bool) -> None:
-        if self._plan.histogram:
+        if self._plan.histogram and final:
             for message in text.histogram_messages(stats.histogram):
                 log(NOTICE, message)
         messages = self._workload.total_messages(stats, final)
@@ -215,25 +255,54 @@ class Runner:
 
     # -- the end
 
-    def _force_shutdown(self) -> None:
+    def _interrupted(self) -> None:
+        """A signal has told the workers to stop: wait for them for a while."""
+        if not self._crew.join(INTERRUPT_GRACE_S):
+            status = self._interrupts.status(ExitStatus.ERROR)
+            self._cut_off(f"interrupted by {self._interrupts.name}, and events go on", status)
+        log(FATAL, f"interrupted by {self._interrupts.name} after {self._elapsed_s():.1f} s")
+
+    def _tell_of_late_events(self) -> None:
+        """The time limit does not end events that run: say which ones the run is waiting for."""
+        unfinished_ns = core.run_unfinished()
+        if unfinished_ns:
+            late = _late_threads(unfinished_ns)
+            say(f"The time limit was {LATE_S} s ago. {late} (--forced-shutdown would end them)")
+
+    def _cut_off(self, why: str, status: ExitStatus) -> None:
+        """Report without the workers that are still inside of events, name them, and end the process."""
         core.run_stop()
-        unfinished = core.run_unfinished()
-        log(FATAL, "The --max-time limit has expired, forcing shutdown...")
-        if unfinished:
-            log(NOTICE, f"\nNumber of unfinished transactions on forced shutdown: {unfinished}")
-        self._report_total(self._total(core.snapshot()), final=True)
-        leave_now(ExitStatus.FORCED)
+        unfinished_ns = core.run_unfinished()
+        snapshot = core.snapshot()
+        log(FATAL, why)
+        if unfinished_ns:
+            log(NOTICE, f"\nNumber of unfinished transactions on forced shutdown: {len(unfinished_ns)}")
+            log(NOTICE, _late_threads(unfinished_ns))
+        self._report_total(self._total(snapshot, unfinished_ns), final=True)
+        leave_now(status)
 
     def _finish(self) -> ExitStatus:
         snapshot = core.snapshot()
         self._crew.join()
         log(INFO, "Done.\n")
-        self._report_total(self._total(snapshot), final=True)
-        ok = self._workload.end() and not core.run_failed()
+        failed = core.run_failed() or self._crew.failed
+        stats = self._total(snapshot)
+        # A run that failed at once has nothing to report, and with a full queue it has outrun itself.
+        if not failed or (stats.counters.events and not core.pacer_failed()):
+            self._report_total(stats, final=True)
+        ok = self._workload.end() and not failed
         return self._interrupts.status(ExitStatus.OK if ok else ExitStatus.ERROR)
 
 
+def _late_threads(unfinished_ns: Mapping[int, int]) -> str:
+    """Names the threads whose events were cut off, longest first."""
+    late = sorted(unfinished_ns.items(), key=lambda item: -item[1])
+    named = ", ".join(f"#{thread_id} for {ns / NS_PER_S:.1f} s" for thread_id, ns in late[:MAX_LATE_NAMED])
+    more = f" and {len(late) - MAX_LATE_NAMED} more" if len(late) > MAX_LATE_NAMED else ""
+    return f"Threads inside of an event: {named}{more}"
+
+
 def leave_now(status: ExitStatus) -> None:
-    """End the process although workers are still inside of events."""
-    core.output_failed()
+    """End the process although workers are still at work."""
+    core.log_end()
     os._exit(status)

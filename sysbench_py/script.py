@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -11,8 +13,9 @@ from typing import Any
 
 from lupa.luajit21 import LuaRuntime
 
+from sysbench_py import core
 from sysbench_py.errors import UsageError
-from sysbench_py.options import Kind, Option, format_option_list
+from sysbench_py.options import Kind, Option, Value, format_option_list
 from sysbench_py.version import REFERENCE
 
 _HERE = Path(__file__).parent
@@ -23,10 +26,13 @@ _ABI = next(path for path in (_HERE / "ext/abi.h", _HERE.parent / "ext/abi.h") i
 
 @dataclass(frozen=True)
 class Script:
-    """A script and the command line that it sees; `name` is a path or a module name, None for `text`."""
+    """A script and the command line that it sees; `name` is a path or a module name, None for `text`.
+
+    `luajit_cmd` is what --luajit-cmd asks of every state."""
 
     name: str | None
     argv: tuple[str, ...]
+    luajit_cmd: str = ""
     command: str | None = None
     text: bytes = b""
 
@@ -38,7 +44,7 @@ class Script:
     def search_path(self) -> str:
         """`package.path`: LUA_PATH or the default, which ends with the script's own folder and ours."""
         patterns = ["./?.lua", "./?/init.lua", "./src/lua/?.lua"]
-        if home := os.environ.get("HOME"):
+        if (home := os.environ.get("HOME")) is not None:
             for folder in (f"{home}/.luarocks/share/lua/5.1", f"{home}/.luarocks/share/lua"):
                 patterns += [f"{folder}/?.lua", f"{folder}/?/init.lua"]
         patterns += ["/usr/local/share/lua/5.1/?.lua", "/usr/share/lua/5.1/?.lua"]
@@ -50,11 +56,9 @@ class Script:
     def search_cpath(self) -> str:
         """`package.cpath`: LUA_CPATH or the default."""
         patterns = ["./?.so"]
-        if home := os.environ.get("HOME"):
+        if (home := os.environ.get("HOME")) is not None:
             patterns += [f"{home}/.luarocks/lib/lua/5.1/?.so", f"{home}/.luarocks/lib/lua/?.so"]
-        return _environment_path(
-            "LUA_CPATH", [*patterns, "/usr/local/lib/lua/5.1/?.so", "/usr/lib/lua/5.1/?.so"]
-        )
+        return _environment_path("LUA_CPATH", [*patterns, "/usr/local/lib/lua/5.1/?.so", "/usr/lib/lua/5.1/?.so"])
 
 
 def _environment_path(variable: str, patterns: Sequence[str]) -> str:
@@ -66,9 +70,22 @@ def _environment_path(variable: str, patterns: Sequence[str]) -> str:
     return typed.replace(";;", f";{default};")
 
 
+def _new_runtime() -> LuaRuntime:
+    return LuaRuntime(encoding=None, register_eval=False, register_builtins=False)
+
+
+def _compile(text: bytes, name: bytes) -> bytes:
+    """Byte code, which every state loads faster than text."""
+    dump = _new_runtime().eval(b"function(text, name) return string.dump(assert(loadstring(text, name))) end")
+    code: bytes = dump(text, name)
+    return code
+
+
 @cache
 def _chunk(name: str) -> bytes:
-    return (_LUA / f"{name}.lua").read_bytes()
+    """lua/<name>.lua as byte code."""
+    path = _LUA / f"{name}.lua"
+    return _compile(path.read_bytes(), path.name.encode())
 
 
 @cache
@@ -87,6 +104,30 @@ def _to_lua(runtime: LuaRuntime, value: Any) -> Any:
     return value
 
 
+# What cannot stand between quotes in Lua, or is not text.
+_NOT_PLAIN = re.compile(rb"[^ !#-\[\]-~]")
+
+
+def _literal(value: Value) -> bytes:
+    """An option's value as it is written in Lua."""
+    if isinstance(value, bool):
+        return b"true" if value else b"false"
+    if isinstance(value, tuple):
+        return b"{" + b",".join(map(_literal, value)) + b"}"
+    if isinstance(value, str):
+        return b'"%b"' % _NOT_PLAIN.sub(lambda match: b"\\%03d" % ord(match[0]), os.fsencode(value))
+    if isinstance(value, float) and not math.isfinite(value):
+        return b"0/0" if math.isnan(value) else b"1/0" if value > 0 else b"-1/0"
+    return repr(value).encode()
+
+
+@cache
+def _options_chunk(options: tuple[tuple[str, Value], ...]) -> bytes:
+    """The byte code of a chunk that returns a table of options."""
+    fields = [b"[%b]=%b" % (_literal(name), _literal(value)) for name, value in options]
+    return _compile(b"return {%b}" % b",".join(fields), b"=options")
+
+
 class State:
     """One Lua state with the script's body executed in it; use it in one thread at a time.
 
@@ -95,13 +136,17 @@ class State:
     def __init__(self, script: Script, thread_id: int) -> None:
         self.script = script
         self.thread_id = thread_id
-        self._runtime = LuaRuntime(encoding=None, register_eval=False, register_builtins=False)
-        self._run_chunk(b"local cdef = ... require('ffi').cdef(cdef) python = nil", _abi())
-        self._run_chunk(
-            b"package.path, package.cpath = ...",
+        self._runtime = _new_runtime()
+        self._runtime.execute(
+            b"python, package.loaded.python, package.path, package.cpath = nil, nil, ...",
             os.fsencode(script.search_path()),
             os.fsencode(script.search_cpath()),
         )
+        self._load("internal/sysbench.ffi", _abi())
+        if script.luajit_cmd:
+            problem = self._load("internal/sysbench.luajit", os.fsencode(script.luajit_cmd))
+            if problem:
+                raise UsageError.fatal(os.fsdecode(problem), about="luajit_cmd")
         version = REFERENCE.encode()
         self._load("internal/sysbench", thread_id, version, b"sysbench " + version)
         self._load("internal/sysbench.rand")
@@ -114,17 +159,13 @@ class State:
             argv,
             _to_lua(self._runtime, script.command),
             _to_lua(self._runtime, script.name),
-            lambda: os.fsencode(format_option_list(self.option_rows() or ())),
         )
         self._load("internal/sysbench.histogram")
-        close_reports = self._load("internal/sysbench.report")
-        self._engine = self._load("internal/sysbench.engine", close_reports, self._load("compat/legacy"))
-
-    def _run_chunk(self, code: bytes, *arguments: Any) -> Any:
-        return self._runtime.execute(code, *arguments)
+        self._load("internal/sysbench.report")
+        self._engine = self._load("internal/sysbench.engine", self._load("compat/legacy"))
 
     def _load(self, name: str, *arguments: Any) -> Any:
-        return self._runtime.execute(_chunk(name), *arguments, name=f"{Path(name).name}.lua".encode())
+        return self._runtime.execute(_chunk(name), *arguments)
 
     def call(self, function: str, *arguments: Any) -> Any:
         """Call a function of lua/internal/sysbench.engine.lua."""
@@ -143,52 +184,69 @@ class State:
             return
         if len(result) > 2 and result[2]:
             raise UsageError.fatal(
-                f"Cannot find benchmark '{self.script.name}': no such built-in test, file or module"
+                f"Cannot find benchmark '{self.script.name}': no such built-in test, file or module",
+                about=self.script.name or "",
             )
         raise self._fail(result[1])
 
     def option_rows(self) -> list[Option] | None:
         """The script's options, sorted by name; None if it declares none. Raises UsageError."""
-        result = self.call("command", "read_cmdline_options")
-        if result is True:
-            return None
-        if not result[0]:
-            message = os.fsdecode(result[1])
-            raise UsageError.fatal(f"`sysbench.cmdline.read_cmdline_options' function failed: {message}")
-        return [self._option(row) for row in (result[1] or {}).values()] if result[1] is not None else None
+        self._cmdline("read_cmdline_options")
+        rows = [self._option(*row) for row in core.test_args()] if self.call("has_options") else None
+        core.set_test_options_help(os.fsencode(format_option_list(rows or ())))
+        return rows
 
-    def _option(self, row: Any) -> Option:
-        name, description, default, kind = (row[index] for index in range(1, 5))
+    def _option(self, name: bytes, description: bytes, default: bytes | None, kind: int) -> Option:
         return Option(
             os.fsdecode(name),
-            Kind(int(kind)),
+            Kind(kind),
             None if default is None else os.fsdecode(default),
             os.fsdecode(description),
             validate=lambda _, text: self._accepts(name, text),
         )
 
     def _accepts(self, name: bytes, text: str) -> bool:
-        result = self.call("command", "option_accepts", name, text)
-        return isinstance(result, tuple) and bool(result[0] and result[1])
+        ok, result = self.call("option_accepts", name, text)
+        if not ok:
+            raise UsageError.fatal(f"the validator of option {os.fsdecode(name)} failed: {os.fsdecode(result)}")
+        return bool(result)
 
-    def set_options(self, values: Mapping[str, Any]) -> None:
+    def _cmdline(self, function: str, *arguments: Any) -> Any:
+        """Call a function of sysbench.cmdline, which scripts may replace. Raises UsageError if it fails."""
+        result = self.call("command", function, *arguments)
+        if result is True:
+            return None
+        ok, value = result[:2]
+        if not ok:
+            raise UsageError.fatal(f"`sysbench.cmdline.{function}' function failed: {os.fsdecode(value)}")
+        return value
+
+    def set_options(self, values: Mapping[str, Value]) -> None:
         """Fill `sysbench.opt`; a script that declares no options gets them as globals too."""
-        self.call("set_options", values)
+        self.call("set_options", _options_chunk(tuple(values.items())))
 
     def command_defined(self, name: str) -> bool:
         """Whether the script has its own command of that name."""
-        return bool(self.call("command", "command_defined", name)[1])
+        return bool(self._cmdline("command_defined", name))
 
     def command_parallel(self, name: str) -> bool:
         """Whether that command runs in all workers."""
-        return bool(self.call("command", "command_parallel", name)[1])
+        return bool(self._cmdline("command_parallel", name))
+
+    def own_commands(self) -> list[str]:
+        """The names of all of them, sorted."""
+        return sorted(os.fsdecode(name) for name in self.call("command_names").values())
 
     def close(self) -> None:
-        """End what the report functions have begun, and close connections that nobody refers to."""
+        """Close connections that nobody refers to."""
         self.call("close")
+
+
+def stock_workloads() -> list[str]:
+    """The names of the scripts that are installed with this package, sorted; not that of their library."""
+    return sorted(path.stem for path in _LUA.glob("*.lua") if path.stem != "oltp_common")
 
 
 def luajit_version() -> str:
     """For example `LuaJIT 2.1.1731601260`."""
-    runtime = LuaRuntime(encoding=None, register_eval=False, register_builtins=False)
-    return os.fsdecode(runtime.eval(b"jit.version"))
+    return os.fsdecode(_new_runtime().eval(b"jit.version"))

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, NoReturn
 
 from sysbench_py import core
-from sysbench_py.command_line import CommandLine, apply_test_options
+from sysbench_py.catalogue import known_tests, scripts_beside
+from sysbench_py.command_line import COMMANDS, CommandLine, apply_test_options, check_commands
 from sysbench_py.drivers import DRIVERS, find_driver
 from sysbench_py.errors import ExitStatus, UsageError
 from sysbench_py.interrupts import Interrupts
-from sysbench_py.log import NOTICE, log
+from sysbench_py.log import NOTICE, log, say
 from sysbench_py.lua_workload import LuaWorkload, load_worker_state
-from sysbench_py.options import OptionSet, format_option_list
+from sysbench_py.options import Option, OptionSet, format_option_list
 from sysbench_py.plan import Plan
 from sysbench_py.runner import Runner
 from sysbench_py.script import Script, State
+from sysbench_py.suggest import did_you_mean
+from sysbench_py.unused_options import unused_options
 from sysbench_py.worker import Crew
+
+PS_MODES = ("auto", "disable")
 
 
 class ScriptCommands:
@@ -28,52 +34,102 @@ class ScriptCommands:
         self._cmdline = cmdline
         self._plan = plan
         self._interrupts = interrupts
+        # Once for all commands: a file with a password may be a pipe.
+        self._driver_problems = set_up_drivers(cmdline.options, plan)
 
-    def execute(self, commands: tuple[str, ...]) -> ExitStatus:
+    def load_only(self) -> ExitStatus:
+        """Run the script's body and nothing else; it can see a command, but that is not done."""
+        self._start(next(iter(self._cmdline.commands), None)).close()
+        return ExitStatus.OK
+
+    def describe(self) -> tuple[list[Option], list[str]]:
+        """The options and commands that the script has, once its body has run."""
+        # Some scripts do not load without a command.
+        main = self._start("help")
+        return main.option_rows() or [], _commands(main)
+
+    def execute(self) -> ExitStatus:
         """Do the commands in their order, up to the first that fails; without any, run the script's body."""
-        if not commands:
-            self._start(None)
-        for command in commands:
-            status = self._execute(command)
+        if not self._cmdline.commands:
+            main = self._start(None)
+            self._advise(main)
+            main.close()
+            return ExitStatus.OK
+        for number, command in enumerate(self._cmdline.commands):
+            status = self._execute(command, first=number == 0)
             if status is not ExitStatus.OK:
                 return status
         return ExitStatus.OK
 
     def _start(self, command: str | None) -> State:
         """The main state for a command, as if the process had just begun."""
-        self._interrupts.doing(f"`{command}'" if command else "the script")
+        self._interrupts.begin(command)
         set_up_rand(self._plan)
         libc = core.rand_start_command()
         core.rng_enter(-1)
         # Statements of the main state count as the first worker's.
         core.run_setup([libc.state() for _ in range(self._plan.threads)], 0, False, True)
         state = State(replace(self._script, command=command), 0)
-        set_up_drivers(self._cmdline.options, self._plan)
-        state.load()
+        choose_driver(self._plan, self._driver_problems)
+        try:
+            state.load()
+        except UsageError as error:
+            name = self._script.name
+            if name and error.about == name:
+                error.advice = did_you_mean(name, [*known_tests(), *scripts_beside(name)])
+            raise
         return state
 
-    def _execute(self, command: str) -> ExitStatus:
+    def _execute(self, command: str, *, first: bool) -> ExitStatus:
         main = self._start(command)
         rows = main.option_rows()
+        if first and rows is None:
+            self._warn_of_unused_options()
         apply_test_options(self._cmdline, rows or (), accept_unknown=rows is None)
+        if first:
+            own = main.own_commands()
+            implemented = (name for name in COMMANDS if self._implements(main, name, rows))
+            check_commands(self._cmdline, [*COMMANDS, *own], [*implemented, *own], self._script.title)
+        if command == "help" and not main.command_defined("help") and not main.call("defined", "help"):
+            return self._print_options(rows or ())
         options = self._cmdline.options.exported()
         main.set_options(options)
-        title = self._script.title
         if main.command_defined(command):
             return self._own_command(main, command, options)
         if command == "run":
             workload = LuaWorkload(main, options, self._plan.threads)
             return Runner(self._plan, workload, self._interrupts).run()
-        if command not in ("prepare", "cleanup", "help"):
-            raise UsageError(f"Unknown command: {command}")
-        if main.call("defined", command):
-            ok = main.call("call", command)
-            main.close()
-            return ExitStatus.OK if ok or command == "help" else ExitStatus.ERROR
-        if command == "help" and rows is not None:
-            core.log_raw(f"{title} options:\n{format_option_list(rows)}".encode(errors="surrogateescape"))
-            return ExitStatus.OK
-        raise UsageError(f"'{title}' test does not implement the '{command}' command.")
+        ok = main.call("call", command)
+        main.close()
+        return ExitStatus.OK if ok or command == "help" else ExitStatus.ERROR
+
+    def _implements(self, main: State, command: str, rows: list[Option] | None) -> bool:
+        """Whether one of the usual commands can be done; `run` finds out for itself."""
+        if command == "run" or (command == "help" and rows is not None):
+            return True
+        return bool(main.call("defined", command))
+
+    def _print_options(self, rows: list[Option] | tuple[Option, ...]) -> ExitStatus:
+        text = f"{self._script.title} options:\n{format_option_list(rows)}"
+        core.log_raw(os.fsencode(text))
+        return ExitStatus.OK
+
+    def _warn_of_unused_options(self) -> None:
+        """A script without declared options takes any; say so of those that nothing in it can be reading."""
+        options = self._cmdline.options
+        typed = [setting.name for setting in self._cmdline.leftovers if setting.name not in options]
+        for name in unused_options(self._script, typed):
+            say(f"WARNING: the option --{name} is unknown, and {self._script.title} does not read it either")
+
+    def _advise(self, main: State) -> None:
+        """A script that has commands was given none: name them."""
+        known = _commands(main)
+        if known:
+            example = "run" if "run" in known else known[0]
+            say(
+                f"{self._script.title} was loaded and no more; its commands are {', '.join(known)}: "
+                f"type for example 'sysbench {self._script.name} {example}'"
+            )
 
     def _own_command(self, main: State, command: str, options: Mapping[str, Any]) -> ExitStatus:
         threads = self._plan.threads
@@ -94,19 +150,56 @@ class ScriptCommands:
         crew = Crew(work, threads, self._plan.thread_stack_size_bytes)
         crew.start()
         crew.join()
+        main.close()
         return ExitStatus.ERROR if crew.failed else ExitStatus.OK
+
+
+def _commands(main: State) -> list[str]:
+    """The commands that the script has: the usual ones in their order, then its own."""
+    usual = [name for name in COMMANDS if main.call("defined", "event" if name == "run" else name)]
+    if "help" not in usual and main.option_rows() is not None:
+        usual.append("help")
+    return [*usual, *(name for name in main.own_commands() if name not in usual)]
 
 
 def set_up_rand(plan: Plan) -> None:
     """Hand the --rand-* options to the core."""
     rand = plan.rand
-    core.rand_setup(
-        rand.distribution, rand.spec_iter, rand.spec_pct, rand.spec_res, rand.pareto_h, rand.zipfian_exp
-    )
+    core.rand_setup(rand.distribution, rand.spec_iter, rand.spec_pct, rand.spec_res, rand.pareto_h, rand.zipfian_exp)
 
 
-def set_up_drivers(options: OptionSet, plan: Plan) -> None:
-    """Hand every driver its options; --db-driver names the one of scripts that do not name theirs."""
+def set_up_drivers(options: OptionSet, plan: Plan) -> dict[str, UsageError]:
+    """Hand every driver its options; returns what is wrong with them, by the name of the driver.
+
+    That is told to a script that asks for the driver: others need none.
+    """
+    problems: dict[str, UsageError] = {}
     for driver in DRIVERS:
-        if hasattr(driver.load(), "setup"): driver.load().setup(options)  # TEMP
-    core.db_setup(find_driver(plan.db_driver).name, plan.db_reconnect_timeout_s)
+        try:
+            if plan.db_ps_mode not in PS_MODES:
+                raise UsageError.fatal(f"Invalid value for db-ps-mode: {plan.db_ps_mode}")
+            driver.load().setup(options)
+        except UsageError as error:
+            problems[driver.name] = error
+            core.driver_setup(driver.name, connect=_refuse(str(error)))
+    return problems
+
+
+def _refuse(problem: str) -> Callable[[int], NoReturn]:
+    def connect(slot: int) -> NoReturn:
+        # HY000 is the SQLSTATE of errors that have no other.
+        raise core.ConnectError(0, "HY000", problem, (problem,))
+
+    return connect
+
+
+def choose_driver(plan: Plan, problems: Mapping[str, UsageError]) -> None:
+    """Tell the core the driver of scripts that do not name one, or what is wrong with it."""
+    try:
+        name = find_driver(plan.db_driver).name
+        if name in problems:
+            raise problems[name]
+    except UsageError as error:
+        core.db_setup(None, plan.db_reconnect_timeout_s, os.fsencode(str(error)))
+    else:
+        core.db_setup(name, plan.db_reconnect_timeout_s)

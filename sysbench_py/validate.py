@@ -7,13 +7,12 @@ import re
 from collections.abc import Callable
 
 from sysbench_py.errors import UsageError
-from sysbench_py.options import OptionSet, parse_int
+from sysbench_py.options import OptionSet, option_key, parse_int
 from sysbench_py.plan import Plan, RandPlan
 
 MAX_CHECKPOINTS = 256
 MAX_VERBOSITY = 5
 DISTRIBUTIONS = ("uniform", "gaussian", "special", "pareto", "zipfian")
-PS_MODES = ("auto", "disable")
 
 _FORCED_SHUTDOWN = re.compile(r"\+?([0-9]+)(%?)")
 
@@ -36,7 +35,9 @@ def make_plan(options: OptionSet, warn: Callable[[str], None]) -> Plan:
     forced_shutdown_s = _forced_shutdown_s(options.get("forced-shutdown", str), time_limit_s)
     thread_stack_size_bytes = options.get("thread-stack-size", int)
     if thread_stack_size_bytes <= 0:
-        raise UsageError.fatal(f"Invalid value for thread-stack-size: {thread_stack_size_bytes}.\n")
+        raise UsageError.fatal(
+            f"Invalid value for thread-stack-size: {thread_stack_size_bytes}.\n", about="thread_stack_size"
+        )
     thread_init_timeout_s = _at_least(1, options, "thread-init-timeout")
     seed = options.get("rand-seed", int)
     rand = _rand(options)
@@ -54,11 +55,7 @@ def make_plan(options: OptionSet, warn: Callable[[str], None]) -> Plan:
     histogram = options.get("histogram", bool)
     if histogram and not percentile:
         raise UsageError.fatal("--histogram cannot be used with --percentile=0")
-    db_ps_mode = options.get("db-ps-mode", str)
-    if db_ps_mode not in PS_MODES:
-        raise UsageError.fatal(f"Invalid value for db-ps-mode: {db_ps_mode}")
     db_reconnect_timeout_s = _at_least(0, options, "db-reconnect-timeout")
-    options.check()
     return Plan(
         threads=threads,
         events_limit=events_limit,
@@ -79,7 +76,7 @@ def make_plan(options: OptionSet, warn: Callable[[str], None]) -> Plan:
         rand=rand,
         luajit_cmd=options.get("luajit-cmd", str),
         db_driver=options.get("db-driver", str),
-        db_ps_mode=db_ps_mode,
+        db_ps_mode=options.get("db-ps-mode", str),
         db_debug=options.get("db-debug", bool),
         db_reconnect_timeout_s=db_reconnect_timeout_s,
     )
@@ -97,7 +94,7 @@ def _at_least(minimum: int, options: OptionSet, name: str) -> int:
     value = options.get(name, int)
     if value < minimum:
         # The empty line behind these messages is part of sysbench's output.
-        raise UsageError.fatal(f"Invalid value for --{name}: {value}.\n")
+        raise UsageError.fatal(f"Invalid value for --{name}: {value}.\n", about=option_key(name))
     return value
 
 
@@ -139,9 +136,7 @@ def _rand(options: OptionSet) -> RandPlan:
 
 def _checkpoints_s(items: tuple[str, ...]) -> tuple[int, ...]:
     if len(items) > MAX_CHECKPOINTS:
-        raise UsageError.fatal(
-            f"Too many checkpoints in --report-checkpoints (up to {MAX_CHECKPOINTS} can be defined)"
-        )
+        raise UsageError.fatal(f"Too many checkpoints in --report-checkpoints (up to {MAX_CHECKPOINTS} can be defined)")
     checkpoints_s = []
     for item in items:
         try:

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable
 
 from sysbench_py import core
-from sysbench_py.log import FATAL, log
+from sysbench_py.log import DEBUG, FATAL, log
 
 # Python, TLS and Lua need more than the 64 KiB that --thread-stack-size asks for by default.
 MIN_STACK_SIZE_BYTES = 512 * 1024
@@ -20,6 +20,7 @@ class Crew:
         self._threads = threads
         self._stack_size_bytes = max(stack_size_bytes, MIN_STACK_SIZE_BYTES)
         self._lock = threading.Lock()
+        self._ended = threading.Event()
         self.running = threads
         self.failed = False
         # Set when the last worker has ended; a signal handler may set it earlier, to wake whoever waits.
@@ -32,9 +33,7 @@ class Crew:
         started = 0
         try:
             for thread_id in range(self._threads):
-                threading.Thread(
-                    target=self._run, args=(thread_id,), name=f"worker {thread_id}", daemon=True
-                ).start()
+                threading.Thread(target=self._run, args=(thread_id,), name=f"worker {thread_id}", daemon=True).start()
                 started += 1
         except RuntimeError as error:
             log(FATAL, f"thread {started + 1} of {self._threads} cannot be started: {error}")
@@ -46,6 +45,7 @@ class Crew:
 
     def _run(self, thread_id: int) -> None:
         core.rng_enter(thread_id)
+        log(DEBUG, f"Worker thread (#{thread_id}) started")
         ok = False
         try:
             ok = self._work(thread_id)
@@ -57,12 +57,15 @@ class Crew:
             self.failed = self.failed or not ok
             self.running -= 1
             if self.running == 0:
+                self._ended.set()
                 self.wake.set()
 
-    def join(self) -> None:
-        """Wait for the last worker, and say which fatal lines came from several."""
-        while self.running > 0:
-            self.wake.wait()
-        for message, times in core.log_collapse(False):
-            first_line = message.decode(errors="surrogateescape").split("\n")[0]
-            log(FATAL, f"(from {times} more thread{'s' if times > 1 else ''}) {first_line}")
+    def join(self, timeout_s: float | None = None) -> bool:
+        """Wait for the last worker, and say how often fatal lines came again; False if the time is up."""
+        if not self._ended.wait(timeout_s):
+            return False
+        least, most = core.log_collapse(False)
+        if most:
+            times = "once more" if most == 1 else f"{'' if least == most else 'up to '}{most} times more"
+            log(FATAL, f"(the same {times})")
+        return True

@@ -33,7 +33,7 @@ class Workload(Protocol):
         tear down. Whether nothing failed."""
 
     def interval_messages(self, stats: IntervalStats) -> Sequence[str] | None:
-        """An intermediate report of the test's own; None for the usual one, empty if it is printed already."""
+        """An intermediate report of the test's own; None for the usual one, empty if it is printed."""
 
     def total_messages(self, stats: TotalStats, final: bool) -> Sequence[str] | None:
         """A whole cumulative report (final or of a checkpoint) of the test's own, likewise."""

@@ -3,6 +3,7 @@
 import signal
 from collections.abc import Iterator
 from contextlib import closing
+from pathlib import Path
 from types import FrameType
 
 import pytest
@@ -45,10 +46,21 @@ def postgres_tls() -> Iterator[PostgreSQL]:
 @pytest.fixture(params=["mariadb", "postgres"])
 def server(request: pytest.FixtureRequest) -> Server:
     """Each of the plain servers in turn, with nothing in database `sbtest`."""
-    chosen: Server = request.getfixturevalue(request.param)
-    chosen.kill_all_client_connections()
-    chosen.empty_database()
-    return chosen
+    return _emptied(request.getfixturevalue(request.param))
+
+
+@pytest.fixture(params=["mariadb", "postgres", "sqlite"])
+def database(request: pytest.FixtureRequest, tmp_path: Path) -> list[str]:
+    """Our options that select an empty database of each kind in turn."""
+    if request.param == "sqlite":
+        return ["--db-driver=sqlite", f"--sqlite-db={tmp_path / 'test.db'}"]
+    return _emptied(request.getfixturevalue(request.param)).args
+
+
+def _emptied(server: Server) -> Server:
+    server.kill_all_client_connections()
+    server.empty_database()
+    return server
 
 
 @pytest.fixture(autouse=True)

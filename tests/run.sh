@@ -10,6 +10,8 @@ need mariadb-server test -x /usr/sbin/mariadbd
 need postgresql ls /usr/lib/postgresql/*/bin/postgres
 need sysbench test -x /usr/bin/sysbench
 need openssl command -v openssl
+need zsh command -v zsh
+need fish command -v fish
 install_missing
 # What has just been installed must not start at the next boot either: the tests do not use it.
 for service in mariadb postgresql; do

@@ -139,9 +139,9 @@ def test_bad_number_is_an_error_when_read_and_is_repaired_by_a_later_setting() -
     with pytest.raises(UsageError, match="Invalid value for the 'i' option: 'x'"):
         options["i"]
     with pytest.raises(UsageError):
-        options.check()
+        options.exported()
     assert options.set("i", "4")
-    options.check()
+    options.exported()
     assert options["i"] == 4
 
 
@@ -207,9 +207,7 @@ def test_each_validator_judges_its_own_option() -> None:
         seen.append((name, text))
         return text != "bad"
 
-    options = OptionSet(
-        [Option("a-b", Kind.STRING, "bad", "", validate=not_bad), Option("c", Kind.STRING, "", "")]
-    )
+    options = OptionSet([Option("a-b", Kind.STRING, "bad", "", validate=not_bad), Option("c", Kind.STRING, "", "")])
     assert options["a_b"] == "bad"
     assert not options.set("a-b", "bad")
     assert options.set("a-b", "good")
@@ -248,7 +246,7 @@ def test_every_driver_has_its_rows() -> None:
     assert [driver.name for driver in DRIVERS] == ["mysql", "pgsql", "sqlite", "null"]
     for driver in DRIVERS:
         assert all(row.name.startswith(f"{driver.name}-") for row in driver.options)
-        OptionSet(driver.options).check()
+        OptionSet(driver.options).exported()
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import random
 from collections import Counter
-from dataclasses import FrozenInstanceError, dataclass
+from collections.abc import Mapping
+from dataclasses import FrozenInstanceError, dataclass, field, replace
 
 import pytest
 
@@ -30,6 +31,7 @@ class FakeSnapshot:
     time_ns: int
     latencies_ns: tuple[tuple[int, ...], ...]
     counters: tuple[int, ...]
+    operations: Mapping[str, FakeSnapshot] = field(default_factory=dict)
 
     @property
     def threads(self) -> int:
@@ -62,6 +64,7 @@ class FakeSnapshot:
                 now[len(then) :] for now, then in zip(self.latencies_ns, earlier.latencies_ns, strict=True)
             ),
             tuple(now - then for now, then in zip(self.counters, earlier.counters, strict=True)),
+            {name: now.minus(earlier.operations[name]) for name, now in self.operations.items()},
         )
 
 
@@ -186,6 +189,25 @@ def test_total_after_a_checkpoint_keeps_the_clock_of_the_run() -> None:
     assert stats.counters.events == 4
     assert (stats.latency_min_ns, stats.latency_max_ns, stats.latency_sum_ns) == (2 * MS, 8 * MS, 19 * MS)
     assert stats.fairness.events_avg == pytest.approx(4 / 3)
+
+
+def test_operations_are_told_apart_for_the_period() -> None:
+    earlier = FakeSnapshot(0, ((1 * MS,), (5 * MS,)), (0,) * 8)
+    later = FakeSnapshot(0, ((1 * MS, 2 * MS), (5 * MS, 9 * MS)), (0,) * 8)
+    none = FakeSnapshot(0, ((), ()), (0,) * 8)
+    checkpoint = replace(CHECKPOINT, operations={"read": earlier, "fsync": none})
+    final = replace(FINAL, operations={"read": later, "fsync": none})
+    whole = total_stats(final, None, start_ns=START_NS, threads_running=0, percentile=100, sql=False)
+    assert [(operation.name, operation.count) for operation in whole.operations] == [("read", 4), ("fsync", 0)]
+    read, fsync = whole.operations
+    assert (read.latency_min_ns, read.latency_max_ns, read.latency_sum_ns) == (1 * MS, 9 * MS, 17 * MS)
+    assert (read.latency_avg_ns, read.latency_percentile_ns) == (17 * MS // 4, 9 * MS)
+    assert fsync.latency_min_ns == fsync.latency_avg_ns == fsync.latency_max_ns == fsync.latency_sum_ns == 0
+    (read, _) = total_stats(
+        final, checkpoint, start_ns=START_NS, threads_running=0, percentile=0, sql=False
+    ).operations
+    assert (read.count, read.latency_min_ns, read.latency_max_ns) == (2, 2 * MS, 9 * MS)
+    assert read.latency_percentile_ns == 0
 
 
 def test_percentile_zero_turns_percentiles_off() -> None:

@@ -3,43 +3,63 @@
 local ffi = require("ffi")
 local C = ffi.C
 local rand, sql = sysbench.rand, sysbench.sql
-local DB_ERROR_NONE, DB_ERROR_IGNORABLE = C.DB_ERROR_NONE, C.DB_ERROR_IGNORABLE
+local RESTART_EVENT = sysbench.error.RESTART_EVENT
+local ERROR_NONE, ERROR_IGNORABLE = C.DB_ERROR_NONE, C.DB_ERROR_IGNORABLE
 local LOG_DEBUG = 5
+-- What a script makes of the globals must not break the library.
+local _G, error, getmetatable, pairs, pcall, setmetatable, tonumber, tostring, type, unpack =
+   _G, error, getmetatable, pairs, pcall, setmetatable, tonumber, tostring, type, unpack
+local format, max = string.format, math.max
 
 thread_id = sysbench.tid
 test = sysbench.cmdline.script_path
 mysql_table_engine = "innodb"
 myisam_max_rows = 1000000
 
-DB_ERROR_NONE, DB_ERROR_RESTART_TRANSACTION, DB_ERROR_FAILED = 0, 1, 2
+-- Options reach scripts of that time as strings, and its functions took numeric strings for numbers, and numbers
+-- for strings.
 
--- Random numbers. Options reach scripts of that time as strings, and its functions took numeric strings.
-
-local function number(value, what)
-   return tonumber(value) or error(string.format("%s is not a number: %s", what, tostring(value)), 3)
+local function number(value, name, position)
+   return tonumber(value) or
+      error(format("bad argument #%d to '%s' (number expected, got %s)", position, name, tostring(value)), 3)
 end
 
-local function of_range(distribution)
+local function text(value, name)
+   if type(value) == "string" or type(value) == "number" then
+      return tostring(value)
+   end
+   error(format("bad argument #1 to '%s' (string expected, got %s)", name, type(value)), 3)
+end
+
+-- Random numbers
+
+local function of_range(name, distribution)
    return function(a, b)
       if type(a) ~= "number" or type(b) ~= "number" then
-         a, b = number(a, "the lower bound"), number(b, "the upper bound")
+         a, b = number(a, name, 1), number(b, name, 2)
       end
       return distribution(a, b)
    end
 end
 
-sb_rand = of_range(rand.default)
-sb_rand_uniform = of_range(rand.uniform)
-sb_rand_gaussian = of_range(rand.gaussian)
-sb_rand_special = of_range(rand.special)
-sb_rand_str = rand.string
+sb_rand = of_range("sb_rand", rand.default)
+sb_rand_uniform = of_range("sb_rand_uniform", rand.uniform)
+sb_rand_gaussian = of_range("sb_rand_gaussian", rand.gaussian)
+sb_rand_special = of_range("sb_rand_special", rand.special)
+
+function sb_rand_str(template)
+   return rand.string(text(template, "sb_rand_str"))
+end
 
 function sb_rnd()
    return tonumber(rand.uniform_uint64() % 4294967296ULL)
 end
 
 function sb_rand_uniq(a, b)
-   a, b = number(a or 0, "the lower bound"), number(b or 4294967295, "the upper bound")
+   a, b = number(a or 0, "sb_rand_uniq", 1), number(b or 4294967295, "sb_rand_uniq", 2)
+   if a > b then
+      error(format("sb_rand_uniq: there is no number from %s to %s", a, b), 2)
+   end
    local value
    repeat
       value = rand.unique()
@@ -47,24 +67,29 @@ function sb_rand_uniq(a, b)
    return value
 end
 
--- The implicit connection.
+-- The implicit connection
 
 local con
 
-function db_connect()
+-- Errors are given in the name of the script's line, as everywhere here.
+local function connect()
    if con then
       return
    end
    local ok, drv = pcall(sql.driver)
    if not ok then
-      error("DB initialization failed", 2)
+      error("DB initialization failed", 3)
    end
    db_driver = drv:name()
    ok, con = pcall(drv.connect, drv)
    if not ok then
       con = nil
-      error("Failed to connect to the database", 2)
+      error("Failed to connect to the database", 3)
    end
+end
+
+function db_connect()
+   connect()
 end
 
 function db_disconnect()
@@ -74,133 +99,140 @@ function db_disconnect()
    end
 end
 
--- Raise what the last operation has left in the connection, in the name of the script's line.
+-- Raise what the last operation has left in the connection.
 local function check(name)
-   if con.error == DB_ERROR_NONE then
-      return
-   elseif con.error == DB_ERROR_IGNORABLE then
+   if con.error == ERROR_IGNORABLE then
       C.sb_log(LOG_DEBUG, "Ignored error encountered, restarting transaction")
-      error({ errcode = sysbench.error.RESTART_EVENT, sql_errno = con.sql_errno }, 0)
+      error({ errcode = RESTART_EVENT, sql_errno = con.sql_errno }, 3)
+   elseif con.error ~= ERROR_NONE then
+      error(name .. "() failed", 3)
    end
-   error(name .. "() failed", 3)
+end
+
+local function need_connection()
+   if not con then
+      error("Uninitialized database connection", 3)
+   end
 end
 
 function db_query(query)
-   db_connect()
+   query = text(query, "db_query")
+   connect()
    C.db_query(con, query, #query)
    check("db_query")
 end
 
-local function bulk(name)
-   local call = C[name]
-   return function(text)
-      local rc
-      if text then
-         rc = call(con, text, #text)
-      else
-         rc = call(con)
-      end
-      if rc ~= 0 then
-         error(name .. "() failed", 2)
-      end
-   end
-end
-
-local bulk_init, bulk_next, bulk_done =
-   bulk("db_bulk_insert_init"), bulk("db_bulk_insert_next"), bulk("db_bulk_insert_done")
-
 function db_bulk_insert_init(query)
-   db_connect()
-   bulk_init(query)
-end
-
-local function connected(call)
-   return function(...)
-      if not con then
-         error("Uninitialized database connection", 2)
-      end
-      return call(...)
+   query = text(query, "db_bulk_insert_init")
+   connect()
+   if C.db_bulk_insert_init(con, query, #query) ~= 0 then
+      error("db_bulk_insert_init() failed", 2)
    end
 end
 
-db_bulk_insert_next = connected(bulk_next)
-db_bulk_insert_done = connected(bulk_done)
+function db_bulk_insert_next(values)
+   values = text(values, "db_bulk_insert_next")
+   need_connection()
+   if C.db_bulk_insert_next(con, values, #values) ~= 0 then
+      error("db_bulk_insert_next() failed", 2)
+   end
+end
+
+function db_bulk_insert_done()
+   need_connection()
+   if C.db_bulk_insert_done(con) ~= 0 then
+      error("db_bulk_insert_done() failed", 2)
+   end
+end
 
 -- Prepared statements: the table given to db_bind_param is read anew at each db_execute.
 
-local bindings = setmetatable({}, { __mode = "k" })
+local statement = { __tostring = function() return "<sql_statement>" end }
+local result = { __tostring = function() return "<sql_result>" end }
+
+local function object(value, metatable, name)
+   if getmetatable(value) ~= metatable then
+      error(format("bad argument #1 to '%s' (%s expected, got %s)", name, metatable.__tostring(), type(value)), 3)
+   end
+   return value
+end
 
 function db_prepare(query)
-   db_connect()
+   query = text(query, "db_prepare")
+   connect()
    local stmt = C.db_prepare(con, query, #query)
    if stmt == nil then
       check("db_prepare")
    end
-   stmt = ffi.gc(stmt, C.db_statement_release)
-   return setmetatable({ stmt = stmt }, { __tostring = function() return tostring(stmt) end })
+   return setmetatable({ stmt = ffi.gc(stmt, C.db_statement_release), params = {} }, statement)
 end
 
--- Parameters for the values as they are now: a number is an INT, a string a CHAR with room to grow.
-local function bind(statement, values)
-   local params = {}
+-- A number makes an INT, a string a CHAR with room to grow.
+function db_bind_param(s, values)
+   local stmt, params = object(s, statement, "db_bind_param").stmt, {}
    for i = 1, #values do
       local kind = type(values[i])
       if kind == "number" then
-         params[i] = statement.stmt:bind_create(sql.type.INT)
+         params[i] = stmt:bind_create(sql.type.INT)
       elseif kind == "string" then
-         params[i] = statement.stmt:bind_create(sql.type.CHAR, math.max(256, 2 * #values[i]))
+         params[i] = stmt:bind_create(sql.type.CHAR, max(256, 2 * #values[i]))
       else
-         error("Unsupported variable type: " .. kind, 3)
+         error("Unsupported variable type: " .. kind, 2)
       end
    end
    if #params == 0 then
-      error("table is empty", 3)
+      error("table is empty", 2)
    end
-   if statement.stmt:bind_param(unpack(params)) ~= 0 then
-      error("db_bind_param() failed", 3)
+   if stmt:bind_param(unpack(params)) ~= 0 then
+      error("db_bind_param() failed", 2)
    end
-   bindings[statement] = { values = values, params = params }
-end
-
-function db_bind_param(statement, values)
-   bind(statement, values)
+   s.values, s.params = values, params
 end
 
 function db_bind_result()
 end
 
-function db_execute(statement)
-   local binding = bindings[statement]
-   if binding then
-      local values, params = binding.values, binding.params
-      for i = 1, #params do
-         local value, param = values[i], params[i]
-         if type(value) == "string" and param.type ~= C.SQL_TYPE_VARCHAR then
-            value = number(value, "the parameter")
-         elseif type(value) == "number" and param.type == C.SQL_TYPE_VARCHAR then
-            value = tostring(value)
+function db_execute(s)
+   local stmt, values, params = object(s, statement, "db_execute").stmt, s.values, s.params
+   local grown = false
+   for i = 1, #params do
+      local param, value = params[i], values[i]
+      if value ~= nil and param.type ~= C.SQL_TYPE_VARCHAR then
+         value = number(value, "db_execute", 1)
+      elseif value ~= nil then
+         value = tostring(value)
+         if #value > param.max_len then
+            param = stmt:bind_create(sql.type.CHAR, 2 * #value)
+            params[i], grown = param, true
          end
-         if type(value) == "string" and #value > param.max_len then
-            bind(statement, values)
-            return db_execute(statement)
-         end
-         param:set(value)
       end
+      param:set(value)
    end
-   C.db_execute(statement.stmt)
+   if grown then
+      stmt:bind_param(unpack(params))
+   end
+   local rs = C.db_execute(stmt)
    check("db_execute")
+   return setmetatable({ rows = rs }, result)
 end
 
-function db_store_results()
+function db_store_results(rs)
+   object(rs, result, "db_store_results")
 end
 
-function db_free_results()
+function db_free_results(rs)
+   object(rs, result, "db_free_results")
+   if rs.rows ~= nil then
+      C.db_free_results(rs.rows)
+      rs.rows = nil
+   end
 end
 
-function db_close(statement)
-   bindings[statement] = nil
-   return statement.stmt:close()
+function db_close(s)
+   object(s, statement, "db_close").stmt:close()
 end
+
+DB_ERROR_NONE, DB_ERROR_RESTART_TRANSACTION, DB_ERROR_FAILED = 0, 1, 2
 
 sysbench.db = {
    connect = db_connect, disconnect = db_disconnect, query = db_query,

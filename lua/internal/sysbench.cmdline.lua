@@ -1,10 +1,14 @@
 -- sysbench.cmdline: arguments, the script's options, its own commands.
 -- SPDX-License-Identifier: GPL-2.0-or-later
--- Arguments of the chunk: argv as a table, command or nil, script path or nil, function that formats options.
-local argv, command, script_path, format_options = ...
-local C = require("ffi").C
+-- Arguments of the chunk: argv as a table, command or nil, script path or nil.
+local argv, command, script_path = ...
+local ffi = require("ffi")
+local C = ffi.C
+-- What a script makes of the globals must not break the library.
+local sysbench, error, pairs, tostring, type = sysbench, error, pairs, tostring, type
+local concat, sort = table.concat, table.sort
 
-sysbench.cmdline = {
+local cmdline = {
    argv = argv,
    command = command,
    script_path = script_path,
@@ -12,7 +16,7 @@ sysbench.cmdline = {
    ARG_FILE = 7, ARG_MAX = 8,
    PARALLEL_COMMAND = true,
 }
-local cmdline = sysbench.cmdline
+sysbench.cmdline = cmdline
 
 local type_of_default = {
    boolean = cmdline.ARG_BOOL, string = cmdline.ARG_STRING, number = cmdline.ARG_DOUBLE,
@@ -23,46 +27,54 @@ local function default_text(value)
    if value == nil then
       return nil
    elseif type(value) == "table" then
-      return table.concat(value, ",")
+      return concat(value, ",")
    elseif type(value) == "boolean" then
       return value and "on" or "off"
    end
    return tostring(value)
 end
 
--- The script's options as a list of {name, description, default text or nil, type}; nil if it declares none.
+local function option_of(name, definition)
+   if type(name) ~= "string" or type(definition) ~= "table" then
+      error("wrong table structure in sysbench.cmdline.options")
+   end
+   local description, default, kind = definition[1], definition[2], definition[3]
+   if description == nil then
+      error("nil description for option " .. name)
+   end
+   kind = kind or type_of_default[type(default)]
+   if type(kind) ~= "number" or kind <= cmdline.ARG_NULL or kind >= cmdline.ARG_MAX then
+      error("wrong type for option " .. name .. ": " .. tostring(kind or type(default)))
+   end
+   if type(default) == "table" and kind ~= cmdline.ARG_LIST then
+      error("wrong type for list option " .. name)
+   end
+   return { name = name, desc = tostring(description), value = default_text(default), type = kind }
+end
+
+-- Declare the script's options, sorted by name, to the core.
 function cmdline.read_cmdline_options()
-   local options = cmdline.options
+   local options = sysbench.cmdline.options
    if options == nil then
-      return nil
+      return
    end
    if type(options) ~= "table" then
       error("wrong type for sysbench.cmdline.options: " .. type(options))
    end
    local list = {}
    for name, definition in pairs(options) do
-      if type(name) ~= "string" or type(definition) ~= "table" then
-         error("wrong table structure in sysbench.cmdline.options")
-      end
-      if definition[1] == nil then
-         error("nil description for option " .. name)
-      end
-      list[#list + 1] = { name, tostring(definition[1]), default_text(definition[2]),
-                          definition[3] or type_of_default[type(definition[2])] }
+      list[#list + 1] = option_of(name, definition)
    end
-   table.sort(list, function(a, b) return a[1] < b[1] end)
-   return list
-end
-
--- Whether the script's own validator, if any, accepts the value of an option (nil and text are both allowed).
-function cmdline.option_accepts(name, value)
-   local definition = (cmdline.options or {})[name]
-   local validate = definition and definition[4]
-   return not validate or validate(name, value) and true or false
+   sort(list, function(a, b) return a.name < b.name end)
+   local args = ffi.new("sb_arg[?]", #list)
+   for i = 1, #list do
+      args[i - 1] = list[i]
+   end
+   C.sb_lua_set_test_args(args, #list)
 end
 
 local function definition_of(name)
-   local commands = cmdline.commands
+   local commands = sysbench.cmdline.commands
    local definition = type(commands) == "table" and commands[name]
    if type(definition) == "table" and definition[1] ~= nil then
       return definition
@@ -85,5 +97,5 @@ function cmdline.call_command(name)
 end
 
 function cmdline.print_test_options()
-   C.sb_print(format_options())
+   C.sb_print_test_options()
 end

@@ -1,10 +1,16 @@
 -- What the engine calls in a state. Every function returns true and results, or false and the error as text.
 -- SPDX-License-Identifier: GPL-2.0-or-later
--- Arguments of the chunk: a function that closes what the report functions have begun, and one that makes
--- options globals.
-local close_reports, export_globals = ...
-local C = require("ffi").C
+-- Argument of the chunk: a function that makes options globals.
+local export_globals = ...
+local ffi = require("ffi")
+local C = ffi.C
 local FATAL = 0
+local c_string = ffi.typeof("const char *")
+-- What a script makes of the globals must not break the engine.
+local _G, sysbench = _G, sysbench
+local collectgarbage, loadfile, loadstring, pairs, pcall, require, tostring, type =
+   collectgarbage, loadfile, loadstring, pairs, pcall, require, tostring, type
+local open, format = io.open, string.format
 
 local engine = {}
 
@@ -13,8 +19,7 @@ local function text_of(err)
    if type(err) == "string" or type(err) == "number" then
       return tostring(err)
    elseif type(err) == "table" and type(err.sql_errmsg) == "string" then
-      return string.format("SQL error, errno = %d, state = '%s': %s", err.sql_errno or 0, err.sql_state or "",
-                           err.sql_errmsg)
+      return format("SQL error, errno = %d, state = '%s': %s", err.sql_errno or 0, err.sql_state or "", err.sql_errmsg)
    end
    return "(not a string)"
 end
@@ -27,13 +32,13 @@ local function checked(ok, ...)
 end
 
 local function log_failure(name, err)
-   C.sb_log(FATAL, string.format("`%s' function failed: %s", name, text_of(err)))
+   C.sb_log(FATAL, format("`%s' function failed: %s", name, text_of(err)))
 end
 
 -- Run the script's body: a file that can be read, else a module of that name.
 -- The third result tells whether the name was not found at all.
 function engine.load_script(name)
-   local file = io.open(name, "rb")
+   local file = open(name, "rb")
    local _, problem
    if file then
       _, problem = file:read(0)
@@ -58,19 +63,66 @@ function engine.load_text(text, name)
    return checked(pcall(chunk))
 end
 
+local function call_cmdline(function_name, ...)
+   return sysbench.cmdline[function_name](...)
+end
+
+-- Call a function of sysbench.cmdline.
+function engine.command(function_name, ...)
+   return checked(pcall(call_cmdline, function_name, ...))
+end
+
+function engine.call_command(name)
+   local ok, result = pcall(call_cmdline, "call_command", name)
+   if not ok then
+      log_failure("sysbench.cmdline.call_command", result)
+      return false
+   end
+   return result
+end
+
+-- The names of the script's own commands.
+function engine.command_names()
+   local commands, names = sysbench.cmdline.commands, {}
+   for name in pairs(type(commands) == "table" and commands or {}) do
+      if type(name) == "string" and sysbench.cmdline.command_defined(name) then
+         names[#names + 1] = name
+      end
+   end
+   return names
+end
+
+function engine.has_options()
+   return sysbench.cmdline.options ~= nil
+end
+
+-- Whether the script's own validator, if any, accepts the text of an option. It gets C strings.
+function engine.option_accepts(name, text)
+   local validate = sysbench.cmdline.options[name][4]
+   if not validate then
+      return true, true
+   end
+   return checked(pcall(validate, ffi.cast(c_string, name), ffi.cast(c_string, text)))
+end
+
+-- `options` is a chunk that returns them as a table.
 function engine.set_options(options)
-   sysbench.opt = options
-   if sysbench.cmdline.options == nil then
-      export_globals(options)
+   sysbench.opt = loadstring(options)()
+   if not engine.has_options() then
+      export_globals(sysbench.opt)
    end
 end
 
+-- init and done are called whatever they are, as in the original; anything else must be a function to count.
 function engine.defined(name)
+   if name == "init" or name == "done" then
+      return _G[name] ~= nil
+   end
    return type(_G[name]) == "function"
 end
 
 function engine.hook_defined(name)
-   return sysbench.hooks[name] ~= nil
+   return type(sysbench.hooks) == "table" and sysbench.hooks[name] ~= nil
 end
 
 -- Call a global function; its errors are logged under its name.
@@ -88,19 +140,6 @@ function engine.call_hook(name, ...)
       log_failure(name, err)
    end
    return ok
-end
-
-function engine.command(function_name, ...)
-   return checked(pcall(sysbench.cmdline[function_name], ...))
-end
-
-function engine.call_command(name)
-   local ok, result = pcall(sysbench.cmdline.call_command, name)
-   if not ok then
-      log_failure("sysbench.cmdline.call_command", result)
-      return false
-   end
-   return result
 end
 
 -- A whole worker: set up, wait for the others, run events, tear down. Whether the run went well so far.
@@ -123,8 +162,8 @@ function engine.run_worker(thread_id)
    return true
 end
 
+-- Close connections that nobody refers to.
 function engine.close()
-   close_reports()
    collectgarbage()
 end
 

@@ -4,8 +4,6 @@
 local tid, version, version_string = ...
 local C = require("ffi").C
 
-ffi = require("ffi")
-
 sysbench = {
    tid = tid,
    version = version,
@@ -15,6 +13,8 @@ sysbench = {
 }
 
 local RESTART_EVENT = sysbench.error.RESTART_EVENT
+-- What a script makes of the globals must not break the library.
+local sysbench = sysbench
 local pcall, type, error = pcall, type, error
 
 local function is_restart(err)

@@ -1,6 +1,7 @@
 -- The three report functions that scripts assign to the report hooks.
 -- SPDX-License-Identifier: GPL-2.0-or-later
-local format, write = string.format, io.write
+local C = require("ffi").C
+local sysbench, format = sysbench, string.format
 
 local function rates(stat)
    local s = stat.time_interval
@@ -32,13 +33,10 @@ function sysbench.report_csv(stat)
                 r.errors, r.reconnects))
 end
 
-local json_started = false
-
+-- All JSON reports of a run, of whatever state, are elements of one array; the engine closes it.
 function sysbench.report_json(stat)
    local r = rates(stat)
-   write(json_started and ",\n" or "[\n")
-   json_started = true
-   write(format([[
+   local object = format([[
   {
     "time": %4.0f,
     "threads": %u,
@@ -53,12 +51,6 @@ function sysbench.report_json(stat)
     "errors": %4.2f,
     "reconnects": %4.2f
   }]], stat.time_total, stat.threads_running, r.tps, r.qps, r.reads, r.writes, r.other, r.latency_ms,
-                r.errors, r.reconnects))
-end
-
--- Close the array that report_json has begun in this state.
-return function()
-   if json_started then
-      write("\n]\n")
-   end
+                         r.errors, r.reconnects)
+   io.write(C.sb_json_element() and "[\n" or ",\n", object)
 end

@@ -4,8 +4,13 @@ local ffi = require("ffi")
 local C = ffi.C
 local NULL = nil
 local DB_ERROR_NONE, DB_ERROR_FATAL = C.DB_ERROR_NONE, C.DB_ERROR_FATAL
-local SQL_TYPE_BIGINT, SQL_TYPE_DOUBLE, SQL_TYPE_VARCHAR =
-   C.SQL_TYPE_BIGINT, C.SQL_TYPE_DOUBLE, C.SQL_TYPE_VARCHAR
+local BIGINT, DOUBLE = C.SQL_TYPE_BIGINT, C.SQL_TYPE_DOUBLE
+local CHAR, VARCHAR = C.SQL_TYPE_CHAR, C.SQL_TYPE_VARCHAR
+-- What a script makes of the globals must not break the library.
+local sysbench = sysbench
+local assert, error, rawequal, select, setmetatable, tostring, type, unpack =
+   assert, error, rawequal, select, setmetatable, tostring, type, unpack
+local format = string.format
 
 sysbench.sql = {
    type = {
@@ -33,9 +38,12 @@ local function raise(con, query)
       err.errcode = sysbench.error.RESTART_EVENT
       error(err, 3)
    end
-   error(string.format("SQL error, errno = %d, state = '%s': %s", err.sql_errno, err.sql_state,
-                       err.sql_errmsg), 3)
+   error(format("SQL error, errno = %d, state = '%s': %s", err.sql_errno, err.sql_state, err.sql_errmsg), 3)
 end
+
+-- A statement without a result set gives NULL in the original: equal to nil, and the end of the process for whoever
+-- asks it for rows. This one is equal to nil too, and can be asked: it is empty.
+local no_result = C.db_no_result()[0]
 
 -- driver
 
@@ -76,18 +84,21 @@ function connection:reconnect()
    return true
 end
 
-function connection:check_error(_, query)
+function connection:check_error(rs, query)
    if self.error ~= DB_ERROR_NONE then
       raise(self, query)
    end
+   return rs
 end
 
-function connection:query(sql)
-   local rs = C.db_query(self, sql, #sql)
-   if self.error ~= DB_ERROR_NONE then
-      raise(self, sql)
+function connection:query(query)
+   local rs = C.db_query(self, query, #query)
+   if rs ~= NULL then
+      return rs
+   elseif self.error ~= DB_ERROR_NONE then
+      raise(self, query)
    end
-   return rs
+   return no_result
 end
 
 function connection:more_results()
@@ -96,10 +107,12 @@ end
 
 function connection:next_result()
    local rs = C.db_next_result(self)
-   if self.error ~= DB_ERROR_NONE then
+   if rs ~= NULL then
+      return rs
+   elseif self.error ~= DB_ERROR_NONE then
       raise(self, "")
    end
-   return rs
+   return no_result
 end
 
 -- The next row as a table with holes for NULL, or nil.
@@ -108,67 +121,96 @@ local function fetch(rs)
    if row == NULL then
       return nil
    end
-   local values, result = row.values, {}
+   local values, columns = row.values, {}
    for i = 0, rs.nfields - 1 do
       if values[i].buffer ~= NULL then
-         result[i + 1] = ffi.string(values[i].buffer, values[i].length)
+         columns[i + 1] = ffi.string(values[i].buffer, values[i].length)
       end
    end
-   return result
+   return columns
 end
 
-function connection:query_row(sql)
-   local rs = C.db_query(self, sql, #sql)
-   if self.error ~= DB_ERROR_NONE then
-      raise(self, sql)
-   end
-   if rs == NULL or rs.nrows == 0 then
+function connection:query_row(query)
+   local rs = C.db_query(self, query, #query)
+   if rs == NULL then
+      if self.error ~= DB_ERROR_NONE then
+         raise(self, query)
+      end
       return nil
    end
    local n = rs.nfields
-   local row = fetch(rs)
+   local row = rs.nrows > 0 and fetch(rs)
    C.db_free_results(rs)
-   return unpack(row, 1, n)
+   if row then
+      return unpack(row, 1, n)
+   end
+   return nil
 end
 
-function connection:prepare(sql)
-   local stmt = C.db_prepare(self, sql, #sql)
+-- A statement keeps its connection open, though the script may have no other use for it.
+local connection_of = setmetatable({}, { __mode = "k" })
+
+function connection:prepare(query)
+   local stmt = C.db_prepare(self, query, #query)
    if stmt == NULL then
-      raise(self, sql)
+      raise(self, query)
    end
-   return ffi.gc(stmt, C.db_statement_release)
+   ffi.gc(stmt, C.db_statement_release)
+   connection_of[stmt] = self
+   return stmt
 end
 
-local function bulk(function_name)
-   local call = C["db_" .. function_name]
-   return function(self, text)
-      local failed
-      if text then
-         failed = call(self, text, #text) ~= 0
-      else
-         failed = call(self) ~= 0
-      end
-      if failed then
-         error("db_" .. function_name .. "() failed", 2)
-      end
-      return true
-   end
+-- LuaJIT's assert puts the script's line before a message, as these are tail calls.
+
+function connection:bulk_insert_init(query)
+   return assert(C.db_bulk_insert_init(self, query, #query) == 0, "db_bulk_insert_init() failed")
 end
 
-connection.bulk_insert_init = bulk("bulk_insert_init")
-connection.bulk_insert_next = bulk("bulk_insert_next")
-connection.bulk_insert_done = bulk("bulk_insert_done")
+function connection:bulk_insert_next(values)
+   return assert(C.db_bulk_insert_next(self, values, #values) == 0, "db_bulk_insert_next() failed")
+end
+
+function connection:bulk_insert_done()
+   return assert(C.db_bulk_insert_done(self) == 0, "db_bulk_insert_done() failed")
+end
 
 -- statement
 
 local statement = {}
+local param = {}
+local param_metatable = { __index = param, __tostring = function() return "<sql_param>" end }
+local param_list = ffi.typeof("sql_param *[?]")
+local bytes, lengths = ffi.typeof("char *"), ffi.typeof("uint32_t *")
+local buffers = {
+   [BIGINT] = ffi.typeof("int64_t *"), [DOUBLE] = ffi.typeof("double *"), [VARCHAR] = bytes,
+}
+local data_len_at, is_null_at = ffi.offsetof("sql_param", "data_len"), ffi.offsetof("sql_param", "is_null")
 
+-- A parameter is a table, so that scripts can keep what they like in it; buffer, data_len and is_null point to
+-- the core's memory.
 function statement:bind_create(sql_type, max_len)
-   local param = C.db_bind_create(sql_type, max_len or 0)
-   if param == NULL then
+   local known = type(sql_type) == "number"
+   if known and (sql_type == CHAR or sql_type == VARCHAR) then
+      if type(max_len) ~= "number" or not (max_len >= 0 and max_len <= 0x7fffffff) then
+         error("a parameter of characters needs its greatest length, not " .. tostring(max_len), 2)
+      end
+   else
+      max_len = 0
+   end
+   local handle = known and C.db_bind_create(sql_type, max_len) or NULL
+   if handle == NULL then
       error("Unsupported argument type: " .. tostring(sql_type), 2)
    end
-   return ffi.gc(param, C.db_param_release)
+   ffi.gc(handle, C.db_param_release)
+   local memory = ffi.cast(bytes, handle)
+   return setmetatable({
+      handle = handle,
+      type = handle.type,
+      max_len = handle.max_len,
+      buffer = ffi.cast(buffers[handle.type], handle.buffer),
+      data_len = ffi.cast(lengths, memory + data_len_at),
+      is_null = memory + is_null_at,
+   }, param_metatable)
 end
 
 function statement:bind_param(...)
@@ -176,25 +218,35 @@ function statement:bind_param(...)
    if n == 0 then
       return nil
    end
-   return C.db_bind_param(self, ffi.new("sql_param *[?]", n, { ... }), n)
+   local list = param_list(n)
+   for i = 1, n do
+      local p = select(i, ...)
+      if type(p) ~= "table" or p.handle == NULL then
+         error("bad argument #" .. i .. " to 'bind_param' (what bind_create returns expected, got " .. type(p) .. ")", 2)
+      end
+      list[i - 1] = p.handle
+   end
+   return C.db_bind_param(self, list, n)
 end
 
 function statement:execute()
    local rs = C.db_execute(self)
-   local con = self.connection
-   if con.error ~= DB_ERROR_NONE then
-      raise(con, "<prepared statement>")
+   if rs ~= NULL then
+      return rs
+   elseif self.connection.error ~= DB_ERROR_NONE then
+      raise(self.connection, "<prepared statement>")
    end
-   return rs
+   return no_result
 end
 
 function statement:next_result()
-   local con = self.connection
-   local rs = C.db_next_result(con)
-   if con.error ~= DB_ERROR_NONE then
-      raise(con, "<prepared statement>")
+   local rs = C.db_next_result(self.connection)
+   if rs ~= NULL then
+      return rs
+   elseif self.connection.error ~= DB_ERROR_NONE then
+      raise(self.connection, "<prepared statement>")
    end
-   return rs
+   return no_result
 end
 
 function statement:close()
@@ -203,28 +255,24 @@ end
 
 -- parameter
 
-local param = {}
-local int64_pointer, double_pointer = ffi.typeof("int64_t *"), ffi.typeof("double *")
-
 function param:set(value)
    if value == nil then
-      self.is_null = true
-   elseif self.type == SQL_TYPE_BIGINT then
-      ffi.cast(int64_pointer, self.buffer)[0] = value
-      self.is_null = false
-   elseif self.type == SQL_TYPE_DOUBLE then
-      ffi.cast(double_pointer, self.buffer)[0] = value
-      self.is_null = false
+      self.is_null[0] = 1
+   elseif self.type == VARCHAR then
+      C.db_param_set_string(self.handle, value, #value)
    else
-      C.db_param_set_string(self, value, #value)
+      self.buffer[0] = value
+      self.is_null[0] = 0
    end
 end
 
 function param:set_rand_str(template)
-   if self.type ~= SQL_TYPE_VARCHAR then
+   if self.type ~= VARCHAR then
       error("Unsupported argument type: " .. self.type, 2)
+   elseif type(template) ~= "string" then
+      error("bad argument #1 to 'set_rand_str' (string expected, got " .. type(template) .. ")", 2)
    end
-   C.db_param_set_rand_str(self, template)
+   C.db_param_set_rand_str(self.handle, template)
 end
 
 -- result
@@ -236,19 +284,27 @@ function result:fetch_row()
 end
 
 function result:free()
-   if C.db_free_results(self) ~= 0 then
-      error("db_free_results() failed", 2)
-   end
-   return true
+   return assert(C.db_free_results(self) == 0, "db_free_results() failed")
 end
 
-local function metatype(ctype, methods)
-   local text = "<" .. ctype .. ">"
-   ffi.metatype(ctype, { __index = methods, __tostring = function() return text end })
+-- Pointers that are compared with nil never come here: only no_result, which is no pointer, does.
+local address = ffi.typeof("const void *")
+local function is_nothing(value)
+   if rawequal(value, nil) then
+      return true
+   elseif type(value) ~= "cdata" then
+      return false
+   end
+   local at = ffi.cast(address, value)
+   return at == NULL or at == ffi.cast(address, no_result)
+end
+
+local function metatype(name, methods, equal)
+   local text = "<" .. name .. ">"
+   ffi.metatype(name, { __index = methods, __tostring = function() return text end, __eq = equal })
 end
 
 metatype("sql_driver", driver)
 metatype("sql_connection", connection)
 metatype("sql_statement", statement)
-metatype("sql_param", param)
-metatype("sql_result", result)
+metatype("sql_result", result, function(a, b) return is_nothing(a) and is_nothing(b) end)

@@ -2,7 +2,23 @@
 
 from __future__ import annotations
 
-from sysbench_py.options import Kind, Option
+import os
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING
+
+from sysbench_py import core
+from sysbench_py.errors import UsageError
+from sysbench_py.log import NOTICE, WARNING, log
+from sysbench_py.options import Kind, Option, OptionSet
+from sysbench_py.passwords import password_file_option, typed_password
+
+if TYPE_CHECKING:
+    from sysbench_py.drivers.mysql_login import Session
+    from sysbench_py.drivers.mysql_transport import Tls
 
 # What --mysql-ssl accepts, and the mode it means: an on/off option in sysbench 1.0, a mode in later ones.
 SSL_MODES = {
@@ -25,6 +41,7 @@ OPTIONS = (
     Option("mysql-socket", Kind.LIST, None, "MySQL socket"),
     Option("mysql-user", Kind.STRING, "sbtest", "MySQL user"),
     Option("mysql-password", Kind.STRING, "", "MySQL password"),
+    password_file_option("mysql", "MySQL"),
     Option("mysql-db", Kind.STRING, "sbtest", "MySQL database name"),
     Option(
         "mysql-ssl",
@@ -50,3 +67,155 @@ OPTIONS = (
         "Dry run, pretend that all MySQL client API calls are successful without executing them",
     ),
 )
+
+# Where servers have their socket: Debian, its older name, Red Hat, and one built from source.
+LOCAL_SOCKETS = (
+    "/run/mysqld/mysqld.sock",
+    "/var/run/mysqld/mysqld.sock",
+    "/var/lib/mysql/mysql.sock",
+    "/tmp/mysql.sock",
+)
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """A server's address, printed as the messages name it; `socket` is what --mysql-socket says, or empty."""
+
+    host: str
+    port: int
+    socket: str = ""
+
+    def __str__(self) -> str:
+        return f"socket '{self.socket}'" if self.socket else f"host '{self.host}', port {self.port}"
+
+    @property
+    def unix_socket(self) -> str | None:
+        """The path of the socket to use, None for TCP. To MySQL's clients `localhost` is the local socket."""
+        if self.socket or self.host != "localhost":
+            return self.socket or None
+        named = os.environ.get("MYSQL_UNIX_PORT")
+        return named or next((path for path in LOCAL_SOCKETS if Path(path).exists()), LOCAL_SOCKETS[0])
+
+    def failure(self, why: str) -> str:
+        """What a connection that cannot be made is told as."""
+        if self.unix_socket is None:
+            return f"Can't connect to server on '{self.host}' {why}"
+        advice = "" if self.socket else "; for TCP use --mysql-host=127.0.0.1"
+        return f"Can't connect to local server through socket '{self.unix_socket}' {why}{advice}"
+
+
+@dataclass(frozen=True)
+class Account:
+    """Who logs in, and to which database (empty for none)."""
+
+    user: str
+    password: str
+    database: str
+
+
+def setup(options: OptionSet) -> None:
+    """Hand the driver to the core. PyMySQL is imported at the first connection.
+
+    Raises UsageError for a bad value of an option.
+    """
+    endpoints = _endpoints(options)
+    password = typed_password(options, "mysql")
+    if password is None:
+        password = os.environ.get("MYSQL_PWD", "")
+    account = Account(options.get("mysql-user", str), password, options.get("mysql-db", str))
+    tls = _tls(options)
+    compress = _compress(options)
+    announce = _announcer(options, tls is not None, compress)
+
+    def connect(slot: int) -> Session:
+        from sysbench_py.drivers.mysql_login import log_in
+
+        session = log_in(endpoints[slot % len(endpoints)], account, tls, compress)
+        announce(session)
+        return session
+
+    core.driver_setup(
+        "mysql",
+        connect=connect,
+        emulate=options.get("db-ps-mode", str) == "disable",
+        ignore=_ignored(options),
+        dry_run=options.get("mysql-dry-run", bool),
+    )
+    core.mysql_trace(options.get("mysql-debug", bool))
+
+
+def _endpoints(options: OptionSet) -> list[Endpoint]:
+    """The servers in the order in which new connections go through them: ports vary fastest."""
+    sockets = options.get("mysql-socket", tuple)
+    if sockets:
+        return [Endpoint("localhost", 0, path) for path in sockets]
+    hosts = options.get("mysql-host", tuple)
+    if not hosts:
+        raise UsageError.fatal("No MySQL hosts specified, aborting")
+    ports = options.get("mysql-port", tuple)
+    if not ports:
+        raise UsageError.fatal("No MySQL ports specified, aborting")
+    for port in ports:
+        if not re.fullmatch("[0-9]{1,5}", port) or not 0 < int(port) < 65536:
+            raise UsageError.fatal(f"Invalid value for --mysql-port: '{port}' (use numbers from 1 to 65535)")
+    return [Endpoint(host, int(port)) for host in hosts for port in ports]
+
+
+def _ignored(options: OptionSet) -> tuple[str, ...]:
+    entries = options.get("mysql-ignore-errors", tuple)
+    for entry in entries:
+        if not re.fullmatch("all|[0-9]{1,5}|[0-9A-Z]{5}", entry):
+            raise UsageError.fatal(
+                f"Invalid value for --mysql-ignore-errors: '{entry}' (use error numbers, SQLSTATEs, or all)"
+            )
+    return entries
+
+
+def _tls(options: OptionSet) -> Tls | None:
+    typed = options.get("mysql-ssl", str)
+    if SSL_MODES[typed] == "disabled":
+        return None
+    from sysbench_py.drivers.mysql_transport import make_tls
+
+    # The plain "on" of sysbench 1.0 also takes fixed files from the working directory.
+    mode = "on" if typed in ("on", "true", "1") else SSL_MODES[typed]
+    files = {kind: options.get(f"mysql-ssl-{kind}", str) for kind in ("ca", "cert", "key")}
+    return make_tls(mode, files, options.get("mysql-ssl-cipher", str))
+
+
+def _compress(options: OptionSet) -> bool:
+    if not options.get("mysql-compression", bool):
+        return False
+    algorithms = options.get("mysql-compression-algorithms", str)
+    for name in algorithms.split(","):
+        if name in ("zlib", "uncompressed"):
+            return name == "zlib"
+    raise UsageError.fatal(
+        f"Invalid value for --mysql-compression-algorithms: '{algorithms}' (use zlib or uncompressed)"
+    )
+
+
+def _announcer(options: OptionSet, tls: bool, compress: bool) -> Callable[[Session], None]:
+    """A function that tells, after the first connection, what the user should know about its transport."""
+    lock = Lock()
+    told = False
+
+    def announce(session: Session) -> None:
+        nonlocal told
+        with lock:
+            first, told = not told, True
+        if not first:
+            return
+        used = session.in_python
+        if used:
+            what = " and ".join(used)
+            log(NOTICE, f"mysql: {what} in Python, with the interpreter lock: expect a higher client cost")
+        for name, asked in (("TLS", tls), ("compression", compress)):
+            if asked and name not in used:
+                log(WARNING, f"mysql: the server does not offer {name}: continuing without it")
+        if not tls:
+            for kind in ("ca", "cert", "key", "cipher"):
+                if options.get(f"mysql-ssl-{kind}", str):
+                    log(WARNING, f"--mysql-ssl-{kind} has no effect without --mysql-ssl")
+
+    return announce

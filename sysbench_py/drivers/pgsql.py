@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from sysbench_py import core
+from sysbench_py.errors import UsageError
 from sysbench_py.options import Kind, Option, OptionSet
+from sysbench_py.passwords import libpq_password, password_file_option
 
 OPTIONS = (
     Option("pgsql-host", Kind.STRING, "localhost", "PostgreSQL server host"),
     Option("pgsql-port", Kind.INT, "5432", "PostgreSQL server port"),
     Option("pgsql-user", Kind.STRING, "sbtest", "PostgreSQL user"),
     Option("pgsql-password", Kind.STRING, "", "PostgreSQL password"),
+    password_file_option("pgsql", "PostgreSQL"),
     Option("pgsql-db", Kind.STRING, "sbtest", "PostgreSQL database name"),
     Option(
         "pgsql-sslmode",
@@ -47,8 +51,19 @@ def setup(options: OptionSet) -> None:
         "pgsql",
         connect=connect,
         emulate=options.get("db-ps-mode", str) == "disable",
-        ignore=options.get("pgsql-ignore-errors", tuple),
+        ignore=_ignored(options),
     )
+
+
+def _ignored(options: OptionSet) -> tuple[str, ...]:
+    """SQLSTATEs of PostgreSQL have five digits or capital letters (PostgreSQL manual, appendix A)."""
+    entries = options.get("pgsql-ignore-errors", tuple)
+    for entry in entries:
+        if entry != "all" and not re.fullmatch("[0-9A-Z]{5}", entry):
+            raise UsageError.fatal(
+                f"Invalid value for --pgsql-ignore-errors: '{entry}' (use SQLSTATEs such as 40001, or all)"
+            )
+    return entries
 
 
 def _parameters(options: OptionSet) -> dict[str, str | int]:
@@ -63,9 +78,8 @@ def _parameters(options: OptionSet) -> dict[str, str | int]:
         "host": options.get("pgsql-host", str),
         "port": options.get("pgsql-port", int),
         "user": options.get("pgsql-user", str),
-        "password": options.get("pgsql-password", str),
     }
     sslmode = options.get("pgsql-sslmode", str)
-    if sslmode != "prefer":  # libpq's own default, which PGSSLMODE or the connection string may change
+    if options.typed("pgsql-sslmode"):  # else libpq's default, which PGSSLMODE or the string may change
         parameters["sslmode"] = sslmode
-    return {name: value for name, value in parameters.items() if value != ""}
+    return {name: value for name, value in parameters.items() if value != ""} | libpq_password(options)

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from sysbench_py.options import Kind, Option
+import importlib.util
+import os
+from collections.abc import Iterator
+
+from sysbench_py import core
+from sysbench_py.drivers.sqlite_dialect import loosen, translate
+from sysbench_py.errors import UsageError
+from sysbench_py.options import Kind, Option, OptionSet
 
 OPTIONS = (
     Option(
@@ -48,3 +55,48 @@ OPTIONS = (
         choices=("auto", "deferred", "immediate"),
     ),
 )
+
+
+def setup(options: OptionSet) -> None:
+    """Hand the options to the core. Raises UsageError for a value that makes no sense."""
+    database = options.get("sqlite-db", str)
+    if not database:
+        raise UsageError.fatal("Invalid value for --sqlite-db: '' (use the name of a file, or :memory:)")
+    busy_timeout_ms = options.get("sqlite-busy-timeout", int)
+    if busy_timeout_ms < 0:
+        raise UsageError.fatal(
+            f"Invalid value for --sqlite-busy-timeout: '{busy_timeout_ms}' (use milliseconds, 0 or more)"
+        )
+    ignored = options.get("sqlite-ignore-errors", tuple)
+    for entry in ignored:
+        if entry != "all" and not (entry.isdecimal() and int(entry) < 256):
+            raise UsageError.fatal(
+                f"Invalid value for --sqlite-ignore-errors: '{entry}' (use result codes such as 5, or all)"
+            )
+    dialect = options.get("sqlite-dialect", str)
+    core.driver_setup(
+        "sqlite",
+        connect=lambda _slot: core.sqlite_load(*_libraries()),
+        dialect=dialect,
+        emulate=options.get("db-ps-mode", str) == "disable",
+        ignore=ignored,
+    )
+    core.sqlite_setup(
+        os.fsencode(database),
+        journal=options.get("sqlite-journal", str),
+        synchronous=options.get("sqlite-sync", str),
+        busy_timeout_ms=busy_timeout_ms,
+        begin=options.get("sqlite-begin", str),
+        dialect=dialect,
+        translate=lambda statement: translate(statement, dialect),
+        loosen=loosen,
+    )
+
+
+def _libraries() -> Iterator[str | None]:
+    """Where SQLite's functions may be: in Python's own module or what that is linked to, or in the system's
+    library. None stands for this program."""
+    module = importlib.util.find_spec("_sqlite3")
+    if module is not None:
+        yield module.origin if module.has_location else None
+    yield "libsqlite3.so.0"

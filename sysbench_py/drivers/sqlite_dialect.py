@@ -18,7 +18,7 @@ _TOKEN = re.compile(
 _INTEGERS = {"TINYINT", "SMALLINT", "MEDIUMINT", "INT", "INTEGER", "BIGINT"}
 _SERIALS = {"SMALLSERIAL", "SERIAL", "BIGSERIAL"}
 
-# Tokens in a row that SQLite does not know: `*` is any token, `(*)` any brackets, if there are some.
+# Tokens in a row that SQLite does not know: `*` is any token, `(*)` any brackets, `(*)?` those or nothing.
 _IN_COLUMNS = (
     "UNSIGNED",
     "SIGNED",
@@ -28,7 +28,7 @@ _IN_COLUMNS = (
     "COLLATE *",
     "CHARSET *",
     "CHARACTER SET *",
-    "ON UPDATE CURRENT_TIMESTAMP (*)",
+    "ON UPDATE CURRENT_TIMESTAMP (*)?",
 )
 _IN_KEYS = ("USING *", "COMMENT *")
 _IN_QUERIES = (
@@ -114,12 +114,11 @@ def _matched(tokens: list[str], at: int, pattern: str) -> int:
     """How many tokens from `at` on the pattern covers; 0 if it does not match."""
     end = at
     for word in pattern.split():
-        if word == "(*)":
-            if tokens[end : end + 1] == ["("]:
-                end = _closing(tokens, end) + 1
+        if word.startswith("(*)") and tokens[end : end + 1] == ["("]:
+            end = _closing(tokens, end) + 1
         elif end < len(tokens) and word in ("*", tokens[end].upper()):
             end += 1
-        else:
+        elif word != "(*)?":
             return 0
     return end - at
 
@@ -174,7 +173,7 @@ class _Table:
         self.indexes[name] = self.belonging(kind, name, f"ON {self.name[-1]} {_text(columns)}")
 
     def add_next_id(self, column: str) -> None:
-        """Let `column` have its next value where MySQL's rule asks for it (0 and NULL), or PostgreSQL's (NULL).
+        """Let `column` have its next value by MySQL's rule (for 0 and NULL) or PostgreSQL's (for NULL).
 
         SQLite itself does so for NULL in a column that is the whole primary key, and for nothing else."""
         column, table = _quoted(_bare(column)), self.name[-1]

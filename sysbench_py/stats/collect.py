@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Protocol, TypeVar
 
 from sysbench_py.stats.model import (
@@ -12,6 +12,7 @@ from sysbench_py.stats.model import (
     Fairness,
     IntervalStats,
     LatencyHistogram,
+    OperationStats,
     TotalStats,
     WorkerStats,
 )
@@ -25,6 +26,7 @@ class CoreSnapshot(Protocol):
     `time_ns` is CLOCK_MONOTONIC. `counters` are summed over the workers, in the order of the core's
     counter numbers: other, reads, writes, events, errors, reconnects, bytes read, bytes written.
     The `worker_` tuples have one item a worker; minimum and maximum are 0 without events.
+    `operations` are such counts by name, for the operations inside of events that the test tells apart.
     """
 
     @property
@@ -41,6 +43,8 @@ class CoreSnapshot(Protocol):
     def worker_latency_min_ns(self) -> tuple[int, ...]: ...
     @property
     def worker_latency_max_ns(self) -> tuple[int, ...]: ...
+    @property
+    def operations(self: SnapshotT) -> Mapping[str, SnapshotT]: ...
 
     def buckets(self) -> list[tuple[int, int]]:
         """Non-empty HDR buckets of all workers, `(lowest latency_ns, count)`, ascending."""
@@ -93,10 +97,13 @@ def total_stats(
     threads_running: int,
     percentile: int,
     sql: bool,
+    unfinished_ns: Mapping[int, int] | None = None,
 ) -> TotalStats:
     """The cumulative report of the time from the last `checkpoint` to `now`.
 
-    Without a `checkpoint` it covers everything counted so far, as `interval_stats` does.
+    Without a `checkpoint` it covers everything counted so far, as `interval_stats` does. `unfinished_ns` are
+    the events that were cut off, with the time they had taken, by thread id: the statistics of each worker
+    and the fairness count them, the totals do not.
     """
     period = now if checkpoint is None else now.minus(checkpoint)
     workers = _workers(period)
@@ -105,6 +112,10 @@ def total_stats(
     latency_sum_ns = sum(worker.latency_sum_ns for worker in workers)
     latency_max_ns = max((worker.latency_max_ns for worker in busy), default=0)
     histogram = LatencyHistogram(period.buckets(), latency_max_ns)
+    at_end = tuple(
+        _with_event(worker, unfinished_ns[thread_id]) if unfinished_ns and thread_id in unfinished_ns else worker
+        for thread_id, worker in enumerate(workers)
+    )
     return TotalStats(
         time_total_s=(now.time_ns - start_ns) / NS_PER_S,
         interval_s=_interval_s(now, checkpoint, start_ns),
@@ -118,8 +129,27 @@ def total_stats(
         latency_avg_ns=latency_sum_ns // events if events else 0,
         latency_max_ns=latency_max_ns,
         latency_sum_ns=latency_sum_ns,
-        fairness=_fairness(workers),
-        workers=workers,
+        fairness=_fairness(at_end),
+        workers=at_end,
+        operations=tuple(_operation(name, counts, percentile) for name, counts in period.operations.items()),
+    )
+
+
+def _operation(name: str, period: CoreSnapshot, percentile: int) -> OperationStats:
+    busy = [worker for worker in _workers(period) if worker.events]
+    count = sum(worker.events for worker in busy)
+    latency_sum_ns = sum(worker.latency_sum_ns for worker in busy)
+    latency_max_ns = max((worker.latency_max_ns for worker in busy), default=0)
+    histogram = LatencyHistogram(period.buckets(), latency_max_ns)
+    return OperationStats(
+        name=name,
+        count=count,
+        latency_min_ns=min((worker.latency_min_ns for worker in busy), default=0),
+        latency_avg_ns=latency_sum_ns // count if count else 0,
+        latency_max_ns=latency_max_ns,
+        latency_sum_ns=latency_sum_ns,
+        latency_percentile_ns=histogram.percentile_ns(percentile) if percentile else 0,
+        histogram=histogram,
     )
 
 
@@ -152,6 +182,16 @@ def _workers(period: CoreSnapshot) -> tuple[WorkerStats, ...]:
     return tuple(
         WorkerStats(events=events, latency_min_ns=min_ns, latency_max_ns=max_ns, latency_sum_ns=sum_ns)
         for events, min_ns, max_ns, sum_ns in columns
+    )
+
+
+def _with_event(worker: WorkerStats, latency_ns: int) -> WorkerStats:
+    """The worker with one event more."""
+    return WorkerStats(
+        events=worker.events + 1,
+        latency_min_ns=min(worker.latency_min_ns, latency_ns) if worker.events else latency_ns,
+        latency_max_ns=max(worker.latency_max_ns, latency_ns),
+        latency_sum_ns=worker.latency_sum_ns + latency_ns,
     )
 
 

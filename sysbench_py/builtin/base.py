@@ -1,0 +1,62 @@
+"""What most built-in tests have in common: nothing of their own but events."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from sysbench_py import core
+from sysbench_py.errors import ExitStatus, UsageError
+from sysbench_py.options import option_key
+from sysbench_py.plan import Plan
+from sysbench_py.stats.model import IntervalStats, TotalStats
+
+
+class SimpleTest:
+    """A test with the usual reports, without commands, set-up and tear-down. A subclass adds the worker."""
+
+    sql = False
+    commands: Mapping[str, Callable[[], ExitStatus]] = {}
+
+    def begin(self) -> bool:
+        return True
+
+    def events_limit(self, plan: Plan) -> int:
+        return plan.events_limit
+
+    def mode_messages(self) -> Sequence[tuple[int, str]]:
+        return ()
+
+    def open(self) -> bool:
+        return True
+
+    def interval_messages(self, stats: IntervalStats) -> Sequence[str] | None:
+        return None
+
+    def total_messages(self, stats: TotalStats, final: bool) -> Sequence[str] | None:
+        return None
+
+    def report_block(self, stats: TotalStats) -> Sequence[str]:
+        return ()
+
+    def end(self) -> bool:
+        return True
+
+
+def invalid(name: str, value: object, advice: str) -> UsageError:
+    """The error for an option of a test."""
+    return UsageError.fatal(f"Invalid value for {name}: {value}", about=option_key(name), advice=advice)
+
+
+def check_at_least(minimum: int, name: str, value: int) -> None:
+    """Raises UsageError if the option has a smaller value."""
+    if value < minimum:
+        raise invalid(name, value, f"use at least {minimum}")
+
+
+def make_locks(name: str, number: int) -> core.LockArray:
+    """As many locks as the option says. Raises UsageError for none, and for too many."""
+    check_at_least(1, name, number)
+    try:
+        return core.LockArray(number)
+    except MemoryError:
+        raise invalid(name, number, "more than the memory can hold") from None

@@ -1,0 +1,76 @@
+"""Where a database driver takes its password from, and how it stays out of sight.
+
+What is typed counts, be it an empty password: the option with the password, or the one with a file that
+has it. Else what the database's own clients use: MYSQL_PWD; PGPASSWORD and the password file of libpq.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from sysbench_py.errors import UsageError
+from sysbench_py.options import Kind, Option, OptionSet
+
+
+def password_file_option(driver: str, server: str) -> Option:
+    """The row of `--<driver>-password-file`; `server` is what the help calls the driver's servers."""
+    return Option(f"{driver}-password-file", Kind.STRING, None, f"file with the {server} password in its first line")
+
+
+def typed_password(options: OptionSet, driver: str) -> str | None:
+    """The password that `--<driver>-password` or its file gives; None if neither was typed.
+
+    Raises UsageError if both were, or if the file cannot be read.
+    """
+    name, file_name = f"{driver}-password", f"{driver}-password-file"
+    path = options.get(file_name, str)
+    if not path:
+        return options.get(name, str) if options.typed(name) else None
+    if options.typed(name):
+        raise UsageError.fatal(f"--{name} and --{file_name} exclude each other", about=file_name)
+    try:
+        text = Path(path).read_text(encoding="utf-8", errors="surrogateescape")
+    except OSError as error:
+        raise UsageError.fatal(f"Cannot read --{file_name} '{path}': {error.strerror}") from None
+    return text.partition("\n")[0].removesuffix("\r")
+
+
+def libpq_password(options: OptionSet) -> dict[str, str]:
+    """The connection parameters that make libpq use `typed_password`, or look for one if that is None."""
+    password = typed_password(options, "pgsql")
+    if password is None:
+        return {}
+    # An empty one would send libpq to the user's password file.
+    return {"password": password} if password else {"password": "", "passfile": f"{os.devnull}/none"}
+
+
+def hide_passwords(argv: Sequence[str]) -> None:
+    """Overwrite what `--...password=` options say in the memory that `ps` shows of this process.
+
+    Python's own `argv` keeps them. Where there is no /proc nothing is done.
+    """
+    secrets = {}
+    for argument in map(os.fsencode, argv[1:]):
+        name, _, value = argument.partition(b"=")
+        if value and name.startswith(b"--") and name.endswith(b"password"):
+            secrets[argument] = len(name) + 1
+    if not secrets:
+        return
+    try:
+        stat = Path("/proc/self/stat").read_text(encoding="ascii", errors="replace")
+        shown = Path("/proc/self/cmdline").read_bytes()
+    except OSError:
+        return
+    # arg_start and arg_end, fields 48 and 49 of proc(5); the second field, in brackets, may have blanks.
+    start, end = map(int, stat.rpartition(")")[2].split()[45:47])
+    if end - start != len(shown):
+        return
+    position = start
+    for argument in shown.split(b"\0"):
+        if argument in secrets:
+            at = secrets[argument]
+            ctypes.memset(position + at, ord("x"), len(argument) - at)
+        position += len(argument) + 1

@@ -1,0 +1,33 @@
+"""What a user may have meant."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+# Below this likeness (difflib's ratio) a guess is more likely to mislead than to help.
+MIN_LIKENESS = 0.65
+
+
+def closest(typed: str, known: Iterable[str]) -> str | None:
+    """The known name that is most like `typed`, if any is like enough."""
+    # Few people mistype the first letter, and short words are all alike without it; so are names of scripts
+    # with their ending.
+    candidates = {name.removesuffix(".lua"): name for name in known if name[:1] == typed[:1]}
+    found = difflib.get_close_matches(typed.removesuffix(".lua"), candidates, n=1, cutoff=MIN_LIKENESS)
+    return candidates[found[0]] if found else None
+
+
+def did_you_mean(typed: str, known: Iterable[str]) -> str:
+    """An advice for an error message; empty without a good guess."""
+    name = closest(typed, known)
+    return f"did you mean '{name}'?" if name else ""
+
+
+def option_meant(typed: str, known: Iterable[str]) -> str:
+    """The same for the name of an option, typed without its dashes."""
+    spellings = {name.replace("_", "-"): name for name in known}
+    wanted = typed.replace("_", "-")
+    # Before 1.0, options of the OLTP tests began with the name of the test.
+    name = closest(wanted, spellings) or closest(wanted.removeprefix("oltp-"), spellings)
+    return f"did you mean --{spellings[name]}?" if name else ""

@@ -1,0 +1,45 @@
+-- The root of the API, and the language.
+local t = require("show")
+
+t.show("tid", sysbench.tid, thread_id)
+t.show("version", sysbench.version, (sysbench.version_string:gsub("%-.*", "")))
+t.show("opt in the body", sysbench.opt)
+t.show("error", sysbench.error)
+t.show("hooks", sysbench.hooks)
+t.names("sysbench", sysbench)
+t.names("sysbench.db", sysbench.db)
+t.names("sysbench.sql", sysbench.sql)
+t.names("sysbench.histogram", sysbench.histogram)
+t.show("sql.type", sysbench.sql.type)
+t.show("sql.error", sysbench.sql.error)
+t.show("argv", sysbench.cmdline.argv[1], sysbench.cmdline.argv[2], sysbench.cmdline.argv[#sysbench.cmdline.argv + 1])
+t.show("command", sysbench.cmdline.command)
+t.show("script_path", sysbench.cmdline.script_path, test)
+t.show("varargs and arg", select("#", ...), arg)
+t.show("thread_run", type(thread_run))
+
+t.show("libraries", type(ffi), type(bit), type(jit), ffi == require("ffi"), bit == require("bit"), _VERSION)
+t.show("5.1 names", type(unpack), type(table.getn), type(newproxy), type(loadstring), type(setfenv), type(module))
+t.show("5.2 names", table.unpack, table.pack, bit32, utf8, math.mod)
+t.show("getn", table.getn({ 1, 2, 3 }), select("#", unpack({ 1, nil, 3 }, 1, 3)))
+t.show("numbers", 1 / 3, 2 ^ 53, 1e15, 1e14, 100, -0, 0 / 0 ~= 0 / 0, 1 / 0, math.pi, 123456789012345678, 7 / 2)
+t.show("64 bits", 5LL, 5ULL, 2LL ^ 40, 0xffffffffffffffffULL)
+t.show("format", string.format("%d", 3.99), string.format("%5.2f|%s|%q", 1.005, true, 'a"b'))
+t.try("format of text", string.format, "%d", "12")
+t.show("numeric strings", "10" + 5, "3" * "4", 10 .. 20)
+t.try("comparison", function() return "10" < 5 end)
+for i = 1, "2" do t.show("loop to a string", i) end
+t.show("goto", (function() do goto out end ::out:: return "done" end)())
+
+t.try("assert", assert, false, "message")
+t.at("assert in a line", function() assert(false, "message") end)
+t.at("assert of nil", function() assert(nil) end)
+t.try("assert of a table", assert, false, { 1 })
+t.show("assert passes on", assert(1, 2, 3))
+t.at("error at a level", function() error("message", 0) end)
+t.try("error without a value", error)
+
+function event() return true end
+function prepare()
+   t.show("prepare", sysbench.tid, sysbench.cmdline.command, type(sysbench.opt), sysbench.opt.threads)
+end

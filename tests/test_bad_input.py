@@ -1,0 +1,127 @@
+"""Bad input ends in exit status 1 and a line that names what is wrong; never in a traceback or a hang."""
+
+import socket
+from pathlib import Path
+
+import pytest
+
+from tests.support.mariadb import MariaDB
+from tests.support.postgres import PostgreSQL
+from tests.support.proc import Result
+from tests.support.reference import ours
+from tests.support.server import PASSWORD_USER, Server
+
+SCRIPT = "oltp_point_select"
+
+
+def closed_port() -> int:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        port: int = listener.getsockname()[1]
+        return port
+
+
+def fails_saying(result: Result, *texts: str) -> None:
+    assert result.status == 1, result.stdout
+    for text in texts:
+        assert text in result.stdout + result.stderr
+    assert "Traceback" not in result.stdout + result.stderr
+    assert result.stderr == "" or len(result.stderr.splitlines()) == 1
+
+
+def option(server: Server, name: str) -> str:
+    return f"--{'mysql' if isinstance(server, MariaDB) else 'pgsql'}-{name}"
+
+
+@pytest.mark.parametrize("threads", ["1", "4"])
+def test_wrong_password(server: Server, threads: str) -> None:
+    if isinstance(server, PostgreSQL):
+        result = ours(SCRIPT, *server.args, f"--pgsql-user={PASSWORD_USER}", "--pgsql-password=no",
+                      f"--threads={threads}", "run")  # fmt: skip
+        fails_saying(result, "Connection to database failed", "password authentication failed")
+    else:
+        result = ours(SCRIPT, *server.args, f"--mysql-user={PASSWORD_USER}", "--mysql-password=no",
+                      f"--threads={threads}", "run")  # fmt: skip
+        fails_saying(result, "unable to connect to MySQL server", "error 1045: Access denied")
+    assert result.stdout.count("failed: connection creation failed") <= 1
+
+
+def test_no_such_host(server: Server) -> None:
+    result = ours(SCRIPT, *server.args, option(server, "host=no.such.host.invalid"), "run")
+    fails_saying(result, "no.such.host.invalid")
+
+
+def test_no_such_database(server: Server) -> None:
+    result = ours(SCRIPT, *server.args, option(server, "db=nosuchdb"), "run")
+    fails_saying(result, "nosuchdb")
+
+
+def test_closed_port(server: Server) -> None:
+    port = closed_port()
+    result = ours(SCRIPT, *server.args, option(server, f"port={port}"), "run")
+    fails_saying(result, str(port))
+
+
+@pytest.mark.parametrize("threads", ["1", "4"])
+def test_missing_table(server: Server, threads: str) -> None:
+    result = ours(SCRIPT, *server.args, f"--threads={threads}", "run")
+    fails_saying(result, "sbtest1")
+
+
+@pytest.mark.parametrize("threads", ["1", "4"])
+def test_table_already_there(server: Server, threads: str) -> None:
+    arguments = [SCRIPT, *server.args, "--tables=4", "--table-size=10", f"--threads={threads}"]
+    assert ours(*arguments, "prepare").status == 0
+    fails_saying(ours(*arguments, "prepare"), "sbtest1", "already exists")
+
+
+@pytest.mark.parametrize("threads", ["1", "4"])
+def test_table_already_there_on_sqlite(tmp_path: Path, threads: str) -> None:
+    arguments = [SCRIPT, "--db-driver=sqlite", f"--sqlite-db={tmp_path}/x.db", "--tables=4", "--table-size=10",
+                 f"--threads={threads}"]  # fmt: skip
+    assert ours(*arguments, "prepare").status == 0
+    fails_saying(ours(*arguments, "prepare"), "sbtest1", "already exists")
+
+
+def test_missing_table_on_sqlite(tmp_path: Path) -> None:
+    result = ours(SCRIPT, "--db-driver=sqlite", f"--sqlite-db={tmp_path}/x.db", "run")
+    fails_saying(result, "no such table: sbtest1")
+
+
+@pytest.mark.parametrize("name", ["oracle", "", "MYSQL"])
+def test_unknown_driver(name: str) -> None:
+    result = ours(SCRIPT, f"--db-driver={name}", "run")
+    fails_saying(result, f"'{name}'" if name else "--db-driver")
+
+
+def test_script_that_does_not_parse(tmp_path: Path) -> None:
+    (tmp_path / "bad.lua").write_text("function event(\n")
+    fails_saying(ours("bad.lua", "run", cwd=tmp_path), "bad.lua:")
+
+
+def test_script_without_event(tmp_path: Path) -> None:
+    (tmp_path / "none.lua").write_text("function thread_init() end\n")
+    fails_saying(ours("none.lua", "run", cwd=tmp_path), "cannot find the event() function in none.lua")
+
+
+def test_no_such_script() -> None:
+    fails_saying(ours("no_such_script", "run"), "Cannot find benchmark 'no_such_script'")
+
+
+@pytest.mark.parametrize("threads", ["1", "4"])
+def test_unwritable_sqlite_path(tmp_path: Path, threads: str) -> None:
+    path = tmp_path / "missing" / "x.db"
+    result = ours(SCRIPT, "--db-driver=sqlite", f"--sqlite-db={path}", f"--threads={threads}", "prepare")
+    fails_saying(result, str(path))
+
+
+def test_sqlite_path_is_a_folder(tmp_path: Path) -> None:
+    fails_saying(ours(SCRIPT, "--db-driver=sqlite", f"--sqlite-db={tmp_path}", "prepare"), str(tmp_path))
+
+
+@pytest.mark.parametrize("content", [b"this is not a database" * 100, b"SQLite format 3\0" + b"\xff" * 5000])
+def test_corrupt_sqlite_file(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "corrupt.db"
+    path.write_bytes(content)
+    fails_saying(ours(SCRIPT, "--db-driver=sqlite", f"--sqlite-db={path}", "run"), str(path))
+    assert path.read_bytes() == content

@@ -1,0 +1,67 @@
+"""Who may import whom inside of the package, and how long a file may be."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PACKAGE = ROOT / "sysbench_py"
+MODULES = sorted(PACKAGE.rglob("*.py"))
+
+# Modules, or folders with a slash, and what each may import of the package (folders include their own modules).
+ALLOWED = {
+    "stats/": {"stats"},
+    "sinks/": {"sinks", "stats"},
+    "drivers/": {"drivers", "core", "errors", "log", "options", "passwords"},
+    "builtin/": {"builtin", "core", "errors", "log", "options", "plan", "stats", "workload"},
+    "options": {"errors"},
+    "plan": set(),
+    "errors": set(),
+    "log": {"core"},
+    "worker": {"core", "log"},
+    "workload": {"plan", "stats"},
+    "script": {"core", "errors", "options", "version"},
+    "lua_workload": {"core", "errors", "log", "plan", "script", "stats"},
+    "runner": {"core", "errors", "interrupts", "log", "plan", "sinks", "stats", "worker", "workload"},
+}
+# Only the top of the program may import these.
+TOP = {"cli", "script_commands", "builtin_commands", "runner"}
+IMPORTS_TOP = {"cli", "__main__", "script_commands", "builtin_commands", "tools"}
+
+
+def imported(path: Path) -> Iterator[str]:
+    """Names of the package's own modules that a file imports, without the package."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            module = node.module or ""
+            names = [f"{module}.{alias.name}" for alias in node.names] if module == "sysbench_py" else [module]
+        else:
+            continue
+        yield from (name.split(".")[1] for name in names if name.startswith("sysbench_py."))
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_imports(path: Path) -> None:
+    name = path.relative_to(PACKAGE).with_suffix("").as_posix()
+    found = set(imported(path))
+    for rule, allowed in ALLOWED.items():
+        if name == rule or (rule.endswith("/") and name.startswith(rule)):
+            assert found <= allowed
+    if name.split("/")[0] not in IMPORTS_TOP:
+        assert not found & TOP
+    assert ("_core" in found) == (name == "core")
+
+
+def sources() -> list[Path]:
+    folders = ("sysbench_py", "ext", "lua", "benchmarks", "examples")
+    suffixes = {".py", ".pyx", ".pxi", ".lua", ".h"}
+    found = [path for folder in folders for path in (ROOT / folder).rglob("*") if path.suffix in suffixes]
+    return [path for path in found if path.name not in ("_core.h",)]
+
+
+def test_no_file_is_too_long() -> None:
+    assert {path.name: n for path in sources() if (n := len(path.read_text().splitlines())) > 500} == {}
