@@ -44,6 +44,7 @@ bool sb_event_next(int thread_id);
 void sb_event_cancel(int thread_id);
 bool sb_event_may_restart(int thread_id);
 void sb_run_fail(void);
+void sb_worker_done(int thread_id);
 
 void sb_counter_inc(int thread_id, sb_counter_type counter);
 void sb_counter_add(int thread_id, sb_counter_type counter, uint64_t n);

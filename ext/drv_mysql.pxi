@@ -30,6 +30,7 @@ cdef int my_connect_with_gil(db_connection *con) noexcept with gil:
         s.deprecate_eof = opened.deprecate_eof
         s.cache_metadata = opened.cache_metadata
         s.numbered = opened.numbered
+        s.polled = opened.polled
         if opened.transport is not None:
             Py_INCREF(opened.transport)
             s.transport = <void *>opened.transport

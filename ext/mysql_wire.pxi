@@ -62,6 +62,7 @@ cdef struct my_session:
     void *transport             # a Python object with sendall, recv_into and leave, or NULL: fd is ours
     bint deprecate_eof          # results end in an OK packet, columns in nothing
     bint cache_metadata         # MariaDB leaves out column definitions that a statement has sent before
+    bint polled                 # wait in poll, not in recv
     bint numbered               # packets bear numbers that follow each other
     bint broken                 # no further word can be said on this connection
     bint refused                # the server asked for a local file
@@ -262,10 +263,15 @@ cdef bint my_grow(char **buffer, size_t *size, size_t needed) noexcept nogil:
 cdef int my_read(db_connection *con, my_session *s) noexcept nogil:
     """Take what has come from the server, waiting for it if the descriptor blocks."""
     cdef ssize_t n
+    cdef pollfd waiting
     # The buffer grows with what has come, never with what a packet says is to come.
     if s.input_size - s.input_end < s.input_size // 4 + 1:
         if not my_grow(&s.input, &s.input_size, s.input_size + 1):
             return my_lose(con, s, 2008, b"Client ran out of memory")
+    if s.polled:
+        waiting.fd = s.fd
+        waiting.events = POLLIN
+        poll(&waiting, 1, -1)
     while True:
         if s.transport != NULL:
             n = my_read_with_gil(s, s.input + s.input_end, s.input_size - s.input_end)

@@ -161,6 +161,12 @@ cdef public void sb_event_cancel(int thread_id) noexcept nogil:
     if w.event_start_ns and pacer.on:
         pacer_running(-1)
     w.event_start_ns = 0
+    w.now_ns = clock_ns()
+
+
+cdef public void sb_worker_done(int thread_id) noexcept nogil:
+    """The worker has done everything of the test's; what follows, it does for us."""
+    worker_of(thread_id).now_ns = clock_ns()
 
 
 cdef public cbool sb_event_may_restart(int thread_id) noexcept nogil:

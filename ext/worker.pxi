@@ -25,7 +25,7 @@ cdef enum:
 # What a test does inside of events may have latencies of its own: an array of all workers for each operation.
 cdef worker *operations[OPERATIONS_MAX]
 cdef int operation_count = 0
-operation_names = ()
+_operation_names = ()
 
 
 cdef inline worker *worker_of(int thread_id) noexcept nogil:
@@ -201,20 +201,28 @@ cdef Snapshot read_workers(worker *array):
     return result
 
 
-def snapshot() -> Snapshot:
-    """The statistics of all workers now. Workers are not disturbed."""
+def snapshot(bint ended=False) -> Snapshot:
+    """The statistics of all workers now. Workers are not disturbed.
+
+    If the run has ended, the time is when the last worker was done, not when its thread has been cleared away."""
     cdef Snapshot result
+    cdef uint64_t end_ns = 0
     cdef int i
-    by_name = {operation_names[i]: read_workers(operations[i]) for i in range(operation_count)}
+    by_name = {_operation_names[i]: read_workers(operations[i]) for i in range(operation_count)}
     result = read_workers(workers)
     result.operations = by_name
+    if ended:
+        for i in range(worker_count):
+            end_ns = max(end_ns, workers[i].now_ns)
+    if end_ns:
+        result.time_ns = end_ns
     return result
 
 
 def operations_setup(tuple names not None) -> None:
     """Have the latencies of operations inside of events kept too, until the next run_setup()."""
-    global operation_names, operation_count
-    operation_names = names
+    global _operation_names, operation_count
+    _operation_names = names
     while operation_count < len(names):
         operations[operation_count] = workers_new(worker_count)
         if operations[operation_count] == NULL:

@@ -37,9 +37,7 @@ class LuaWorkload:
         self._threads = threads
         self._hook_failed = False
         # Hooks count only if the script's body has set them in the main state.
-        self._hooks = {
-            name for name in ("report_intermediate", "report_cumulative") if main.call("hook_defined", name)
-        }
+        self._hooks = {name for name in ("report_intermediate", "report_cumulative") if main.call("hook_defined", name)}
         self._background: dict[str, State] = {}
 
     @property

@@ -282,8 +282,8 @@ class Runner:
         leave_now(status)
 
     def _finish(self) -> ExitStatus:
-        snapshot = core.snapshot()
         self._crew.join()
+        snapshot = core.snapshot(ended=True)
         log(INFO, "Done.\n")
         failed = core.run_failed() or self._crew.failed
         stats = self._total(snapshot)

@@ -20,7 +20,8 @@ _FORCED_SHUTDOWN = re.compile(r"\+?([0-9]+)(%?)")
 def make_plan(options: OptionSet, warn: Callable[[str], None]) -> Plan:
     """Validate the general options in the order in which sysbench 1.0.20 does.
 
-    `warn` gets lines for stdout. A deprecated spelling also gives the present one its value in `options`.
+    `warn` gets lines for stdout. What one option means for another one (a deprecated spelling, --debug) is set
+    in `options` too.
     Raises UsageError for the first value that is wrong.
     """
     _take_alias(options, "num-threads", "threads", warn)
@@ -46,6 +47,8 @@ def make_plan(options: OptionSet, warn: Callable[[str], None]) -> Plan:
     report_interval_s = _at_least(0, options, "report-interval")
     checkpoints_s = _checkpoints_s(options.get("report-checkpoints", tuple))
     debug = options.get("debug", bool)
+    if debug:
+        options.set("verbosity", str(MAX_VERBOSITY))
     verbosity = options.get("verbosity", int)
     if not 0 <= verbosity <= MAX_VERBOSITY:
         raise UsageError(f"Invalid value for verbosity: {verbosity}", "stdout")
@@ -69,7 +72,7 @@ def make_plan(options: OptionSet, warn: Callable[[str], None]) -> Plan:
         checkpoints_s=checkpoints_s,
         percentile=percentile,
         histogram=histogram,
-        verbosity=MAX_VERBOSITY if debug else verbosity,
+        verbosity=verbosity,
         debug=debug,
         validate=options.get("validate", bool),
         seed=seed,

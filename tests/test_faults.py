@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.compat import compat
 from tests.support.mariadb import MariaDB
 from tests.support.proc import Result
 from tests.support.reference import ours, report
@@ -43,6 +44,7 @@ def fatal_lines(result: Result) -> list[str]:
     return [line for line in result.stdout.splitlines() if line.startswith("FATAL")]
 
 
+@compat("reconnect-everywhere")
 @pytest.mark.parametrize("script", SCRIPTS, ids=["debian", "ours"])
 @pytest.mark.parametrize("ps_mode", ["auto", "disable"])
 def test_killed_connections_are_made_again(server: Server, script: str, ps_mode: str) -> None:
@@ -79,6 +81,7 @@ def test_killed_server_that_stays_away(server: Server) -> None:
     assert report(result.stdout)["transactions"] > 0
 
 
+@compat("reconnect-timeout")
 def test_killed_server_without_time_limit(server: Server) -> None:
     """--db-reconnect-timeout ends the waiting."""
     result = run_with_fault(

@@ -69,6 +69,7 @@ CASES = [
             ("--foo=",),
             ("--mysql-table-engine=myisam", "--myisam-max-rows=5"),
             ("--print=1", "--string=2"),
+            ("--max-time=7", "--num-threads=2"),
         )
     ),
     ("validators", ("--level=5", "show")),
@@ -148,3 +149,11 @@ def test_same_output(script: str, args: tuple[str, ...]) -> None:
 @pytest.mark.parametrize(("where", "command"), FAILURES)
 def test_same_failure(where: str, command: str) -> None:
     assert_same("failing", "--events=1", command, env={"FAIL": where})
+
+
+def test_debug_is_the_highest_verbosity(tmp_path: Path) -> None:
+    script = tmp_path / "debug.lua"
+    script.write_text("function prepare() print(verbosity, sysbench.opt.verbosity, debug) end")
+    for options in ("--debug", "--verbosity=1"), ("--verbosity=9", "--debug"), ("--debug=off", "--verbosity=1"):
+        expected = reference(str(script), *options, "prepare").stdout.splitlines()[-1]
+        assert ours(str(script), *options, "prepare").stdout.splitlines()[-1] == expected

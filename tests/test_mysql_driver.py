@@ -153,9 +153,7 @@ def test_prepared_results_read_like_those_of_queries(client: Connection) -> None
 
 
 def test_expressions_read_like_those_of_queries(client: Connection) -> None:
-    query = (
-        "SELECT 1, -1, 1.50, 1e0 / 3, 'a', NULL, now(6) > 0, CAST('12:00:00.5' AS TIME(1)), DATE '2024-01-01'"
-    )
+    query = "SELECT 1, -1, 1.50, 1e0 / 3, 'a', NULL, now(6) > 0, CAST('12:00:00.5' AS TIME(1)), DATE '2024-01-01'"
     statement = client.prepare(query)
     assert statement.execute().rows == client.query(query).rows
     statement.release()
@@ -219,9 +217,7 @@ def test_an_error_after_a_result(procedures: Connection) -> None:
 
 
 def test_several_statements_in_one_query(client: Connection) -> None:
-    outcome = client.query(
-        "CREATE TABLE t (a INT); INSERT INTO t VALUES (1), (2); SELECT a FROM t ORDER BY a"
-    )
+    outcome = client.query("CREATE TABLE t (a INT); INSERT INTO t VALUES (1), (2); SELECT a FROM t ORDER BY a")
     assert outcome.rows is None
     assert client.next_result().rows is None
     assert client.next_result().rows == [(b"1",), (b"2",)]

@@ -181,9 +181,7 @@ def test_broken_ends(server: FakeServer, deprecate_eof: bool) -> None:
 
 
 @pytest.mark.parametrize("reply", [b"\x01", b"\x00\x01\x00\x00\x00", ok(), b"\xfb", b"\x00" * 11])
-def test_broken_replies_to_prepare(
-    server: FakeServer, reply: bytes, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_broken_replies_to_prepare(server: FakeServer, reply: bytes, capfd: pytest.CaptureFixture[str]) -> None:
     client = fresh(server)
     server.reply = [packets(reply)]
     with pytest.raises(ConnectionError):
@@ -261,9 +259,7 @@ def test_garbage(server: FakeServer, deprecate_eof: bool) -> None:
     for _ in range(1500):
         reply = bytearray(good if draw.random() < 0.9 else draw.randbytes(100))
         for _ in range(draw.randrange(1, 4)):
-            reply[draw.randrange(len(reply))] = draw.choice(
-                (0, 1, 0xFB, 0xFC, 0xFE, 0xFF, draw.randrange(256))
-            )
+            reply[draw.randrange(len(reply))] = draw.choice((0, 1, 0xFB, 0xFC, 0xFE, 0xFF, draw.randrange(256)))
         server.reply = [bytes(reply)]
         outcome = client.query("SELECT 1")
         while outcome.error == 0 and client.more_results:

@@ -55,9 +55,7 @@ def test_character_set(client: Connection) -> None:
     assert row.rows == [(b"utf8mb4", b"utf8mb4", b"utf8mb4_general_ci")]
 
 
-def test_password(
-    mariadb: MariaDB, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_password(mariadb: MariaDB, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
     account = [*mariadb.args, f"--mysql-user={PASSWORD_USER}"]
     Core(*account, f"--mysql-password={PASSWORD}").connect().release()
     with pytest.raises(ConnectionError):
@@ -183,9 +181,7 @@ class CachingSha2Server(FakeServer):
 @pytest.fixture
 def insecure(monkeypatch: pytest.MonkeyPatch) -> None:
     """To plugins, a local socket shall be as open to others as TCP is."""
-    monkeypatch.setattr(
-        mysql_login.Login, "_secure", property(lambda _self: False, lambda _self, _value: None)
-    )
+    monkeypatch.setattr(mysql_login.Login, "_secure", property(lambda _self: False, lambda _self, _value: None))
 
 
 @pytest.mark.usefixtures("insecure")
@@ -198,9 +194,7 @@ def test_caching_sha2_password() -> None:
 
 
 @pytest.mark.usefixtures("insecure")
-def test_a_login_that_needs_another_package(
-    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_a_login_that_needs_another_package(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr("pymysql._auth._have_cryptography", False)
     with CachingSha2Server() as server, pytest.raises(ConnectionError):
         Core(*server.args, "--mysql-password=s3cret").connect()

@@ -63,9 +63,7 @@ def test_tls(mariadb_tls: MariaDB, authority: Path, mode: str, capfd: pytest.Cap
     assert "mysql: TLS in Python, with the interpreter lock" in capfd.readouterr().out
 
 
-def test_tls_from_the_working_directory(
-    mariadb_tls: MariaDB, authority: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_tls_from_the_working_directory(mariadb_tls: MariaDB, authority: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     mariadb_tls.sql("CREATE OR REPLACE USER certified@'%' REQUIRE X509")
     mariadb_tls.sql(f"GRANT ALL ON {DATABASE}.* TO certified@'%'")
     account = [*mariadb_tls.args, "--mysql-user=certified"]
@@ -91,19 +89,14 @@ def test_tls_that_cannot_be(
 ) -> None:
     with pytest.raises(ConnectionError):
         Core(*mariadb.args, "--mysql-ssl=required").connect()
-    assert capfd.readouterr().out.endswith(
-        "FATAL: error 2026: TLS/SSL error: the server does not offer TLS\n"
-    )
+    assert capfd.readouterr().out.endswith("FATAL: error 2026: TLS/SSL error: the server does not offer TLS\n")
     client = Core(*mariadb.args, "--mysql-ssl=preferred").connect()
     exercise(client)
     client.release()
     assert "WARNING: mysql: the server does not offer TLS: continuing without it" in capfd.readouterr().out
     with pytest.raises(ConnectionError):
         Core(*mariadb_tls.args, "--mysql-ssl=verify_ca").connect()
-    assert (
-        "FATAL: error 2026: TLS/SSL error: self-signed certificate in certificate chain"
-        in capfd.readouterr().out
-    )
+    assert "FATAL: error 2026: TLS/SSL error: self-signed certificate in certificate chain" in capfd.readouterr().out
     other_name = [*mariadb_tls.args, "--mysql-host=127.0.0.2", f"--mysql-ssl-ca={authority}"]
     with pytest.raises(ConnectionError):
         Core(*other_name, "--mysql-ssl=verify_identity").connect()
@@ -129,9 +122,7 @@ def test_compression(mariadb_tls: MariaDB, tls: bool, capfd: pytest.CaptureFixtu
 
 
 def test_compression_algorithms(mariadb: MariaDB) -> None:
-    client = Core(
-        *mariadb.args, "--mysql-compression", "--mysql-compression-algorithms=uncompressed"
-    ).connect()
+    client = Core(*mariadb.args, "--mysql-compression", "--mysql-compression-algorithms=uncompressed").connect()
     assert client.query("SHOW STATUS LIKE 'Compression'").rows == [(b"Compression", b"OFF")]
     client.release()
     with pytest.raises(UsageError, match="Invalid value for --mysql-compression-algorithms: 'zstd'"):

@@ -68,9 +68,7 @@ def test_results_without_rows(server: FakeServer, client: Connection, deprecate_
         assert (outcome.rows, outcome.nrows, outcome.nfields) == ([], 0, 3)
 
 
-@pytest.mark.parametrize(
-    ("affected", "counter"), [(0, "other"), (1, "write"), (300, "write"), (2**40, "write")]
-)
+@pytest.mark.parametrize(("affected", "counter"), [(0, "other"), (1, "write"), (300, "write"), (2**40, "write")])
 def test_ok(server: FakeServer, client: Connection, affected: int, counter: str) -> None:
     n = 0
     for server.reply in cuts(packets(ok(affected) + b"info")):
@@ -112,9 +110,7 @@ def test_several_results(server: FakeServer, client: Connection, deprecate_eof: 
     assert client.core.counters == {"read": 3 * n, "write": n, "other": n}
 
 
-def test_results_that_nobody_asks_for_are_dropped(
-    server: FakeServer, client: Connection, deprecate_eof: bool
-) -> None:
+def test_results_that_nobody_asks_for_are_dropped(server: FakeServer, client: Connection, deprecate_eof: bool) -> None:
     for _ in range(10):
         server.reply = [packets(*multi(deprecate_eof))]
         assert client.query("CALL p()").rows == [(b"1",)]
@@ -136,9 +132,7 @@ def test_an_error_in_a_later_result(server: FakeServer, client: Connection, depr
 
 
 @pytest.mark.parametrize(("columns", "parameters"), [(0, 0), (2, 0), (0, 2), (3, 2)])
-def test_prepare(
-    server: FakeServer, client: Connection, deprecate_eof: bool, columns: int, parameters: int
-) -> None:
+def test_prepare(server: FakeServer, client: Connection, deprecate_eof: bool, columns: int, parameters: int) -> None:
     reply = packets(
         prepared(0x01020304, columns, parameters),
         *definitions(parameters, deprecate_eof),
@@ -312,9 +306,7 @@ def test_long_rows(server: FakeServer, client: Connection, deprecate_eof: bool, 
         assert client.query("SELECT 1").rows == rows
 
 
-def test_long_rows_of_prepared_statements(
-    server: FakeServer, client: Connection, deprecate_eof: bool
-) -> None:
+def test_long_rows_of_prepared_statements(server: FakeServer, client: Connection, deprecate_eof: bool) -> None:
     server.reply = [packets(prepared(1, 1, 0), *definitions(1, deprecate_eof))]
     statement = client.prepare("SELECT c")
     value = b"0123456789" * 3_500_000
@@ -343,7 +335,7 @@ def test_a_descriptor_that_does_not_block(monkeypatch: pytest.MonkeyPatch, depre
     def without_blocking(self: mysql_login.Login) -> mysql_login.Session:
         session = hand_over(self)
         os.set_blocking(session.fd, False)
-        return session
+        return session._replace(polled=False)
 
     monkeypatch.setattr(mysql_login.Login, "hand_over", without_blocking)
     with FakeServer(deprecate_eof=deprecate_eof) as server:

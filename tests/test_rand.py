@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.compat import compat
 from tests.support.reference import ours, reference
 
 SCRIPT = """
@@ -80,6 +81,7 @@ def test_hidden_draw_per_event(tmp_path: Path) -> None:
         assert [line for line in ours(*args).stdout.splitlines() if line.endswith("ULL")] == expected
 
 
+@compat("streams-by-id")
 def test_streams_depend_on_seed_and_thread_alone(tmp_path: Path) -> None:
     """Neither rate nor report interval nor scheduling changes what a worker draws."""
     path = tmp_path / "streams.lua"

@@ -159,6 +159,7 @@ function engine.run_worker(thread_id)
    if thread_done then
       engine.call("thread_done", thread_id)
    end
+   C.sb_worker_done(thread_id)
    return true
 end
 

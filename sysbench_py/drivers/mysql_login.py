@@ -38,7 +38,8 @@ class Session(NamedTuple):
     """What the core needs to go on. Without a transport it owns the descriptor `fd`, a blocking socket.
 
     `in_python` names what the transport does. `numbered` tells whether packets bear numbers that follow each
-    other: those of a compressed reply do not.
+    other: those of a compressed reply do not. `polled` asks for poll before recv: Linux wakes a receiver that
+    sleeps on a local socket also when the other side has read the request, which costs a switch for nothing.
     """
 
     fd: int
@@ -46,6 +47,7 @@ class Session(NamedTuple):
     deprecate_eof: bool
     cache_metadata: bool
     numbered: bool
+    polled: bool
     in_python: tuple[str, ...]
 
 
@@ -125,9 +127,10 @@ class Login(PlainConnection):  # type: ignore[misc]
         eof, cache = bool(self.client_flag & DEPRECATE_EOF), bool(self.extended & CACHE_METADATA)
         in_python = ("TLS",) * self.ssl + ("compression",) * compressed
         if not in_python:
-            return Session(stream.detach(), None, eof, cache, True, ())
+            local = stream.family == socket.AF_UNIX
+            return Session(stream.detach(), None, eof, cache, True, local, ())
         transport = CompressedTransport(stream) if compressed else StreamTransport(stream)
-        return Session(stream.fileno(), transport, eof, cache, not compressed, in_python)
+        return Session(stream.fileno(), transport, eof, cache, not compressed, False, in_python)
 
 
 def log_in(endpoint: Endpoint, account: Account, tls: Tls | None, compress: bool) -> Session:

@@ -1,0 +1,111 @@
+"""Differences from 1.0.20 in databases and numbers, each shown beside what the reference does."""
+
+import ctypes
+import subprocess
+from pathlib import Path
+
+from sysbench_py import core
+from tests.support.compat import compat
+from tests.support.mariadb import MariaDB
+from tests.support.postgres import PostgreSQL
+from tests.support.reference import ours, reference, report
+
+
+def script(tmp_path: Path, text: str) -> str:
+    path = tmp_path / "script.lua"
+    path.write_text(text)
+    return str(path)
+
+
+def shown(stdout: str) -> list[str]:
+    return [line.removeprefix("> ") for line in stdout.splitlines() if line.startswith("> ")]
+
+
+@compat("all-results")
+def test_a_procedure_that_selects_can_be_called_again(mariadb: MariaDB, tmp_path: Path) -> None:
+    mariadb.sql("CREATE OR REPLACE PROCEDURE selects() SELECT 1", "sbtest")
+    name = script(
+        tmp_path,
+        """
+        function thread_init() con = sysbench.sql.driver():connect() end
+        function event() con:query("CALL selects()") end
+        """,
+    )
+    arguments = (name, *mariadb.args, "--events=10", "--time=0", "run")
+    assert reference(*arguments).status == 1
+    result = ours(*arguments)
+    assert result.status == 0
+    assert (report(result.stdout)["events"], report(result.stdout)["read"]) == (10, 10)
+
+
+@compat("first-result")
+def test_several_statements_in_one_text(postgres: PostgreSQL, tmp_path: Path) -> None:
+    name = script(
+        tmp_path,
+        """
+        function prepare()
+           local con = sysbench.sql.driver():connect()
+           print("> " .. table.concat({ con:query_row("SELECT 1; SELECT 2, 3") }, " "))
+        end
+        """,
+    )
+    assert shown(reference(name, *postgres.args, "prepare").stdout) == ["2 3"]
+    assert shown(ours(name, *postgres.args, "prepare").stdout) == ["1"]
+
+
+@compat("literals-and-comments")
+def test_markers_in_strings_and_comments(postgres: PostgreSQL, tmp_path: Path) -> None:
+    name = script(
+        tmp_path,
+        """
+        function prepare()
+           local con = sysbench.sql.driver():connect()
+           local stmt = con:prepare("SELECT '?', 5 /* ? */ WHERE 1 = ? -- ?")
+           local param = stmt:bind_create(sysbench.sql.type.INT)
+           print("> " .. stmt:bind_param(param))
+           param:set(1)
+           print("> " .. stmt:execute().nrows)
+        end
+        """,
+    )
+    assert shown(reference(name, *postgres.args, "prepare").stdout) != ["0", "1"]
+    for mode in ("auto", "disable"):
+        result = ours(name, *postgres.args, f"--db-ps-mode={mode}", "prepare")
+        assert shown(result.stdout) == ["0", "1"], result.stdout
+
+
+@compat("exact-percentiles")
+def test_percentile_is_a_latency_that_occurred(tmp_path: Path) -> None:
+    """All events sleep equally long; the reference's value is that of a bucket, perhaps above the maximum."""
+    name = script(
+        tmp_path,
+        """
+        ffi.cdef("int usleep(unsigned int);")
+        function event() ffi.C.usleep(20000) end
+        """,
+    )
+    for percentile in (1, 50, 99, 100):
+        numbers = report(ours(name, "--events=20", "--time=0", f"--percentile={percentile}", "run").stdout)
+        assert numbers["latency_min_ms"] <= numbers["latency_percentile_ms"] <= numbers["latency_max_ms"]
+    assert numbers["latency_percentile_ms"] == numbers["latency_max_ms"]
+
+
+@compat("seed-of-prepare")
+def test_prepare_draws_the_same_in_every_run(tmp_path: Path) -> None:
+    name = script(tmp_path, 'function prepare() print("> " .. sysbench.rand.uniform(1, 1000000000)) end')
+    plain = {subprocess.check_output(["/usr/bin/sysbench", name, "prepare"], text=True) for _ in range(3)}
+    assert plain
+    steady = shown(reference(name, "prepare").stdout)
+    assert [shown(ours(name, "prepare").stdout) for _ in range(3)] == [steady] * 3
+
+
+@compat("time-of-work")
+def test_total_time_ends_with_the_last_worker() -> None:
+    """However long it takes to clear its thread away."""
+    done = ctypes.CDLL(None).sb_worker_done
+    core.run_setup([(1, 2)] * 3, 0, True, True)
+    done(0)
+    before_ns = core.now_ns()
+    done(2)
+    after_ns = core.now_ns()
+    assert before_ns <= core.snapshot(ended=True).time_ns <= after_ns < core.snapshot().time_ns
