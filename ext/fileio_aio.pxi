@@ -90,7 +90,7 @@ cdef bint aio_take(file_worker *w, bint wait) noexcept nogil:
 
 
 cdef int64_t aio_start(file_worker *w, file_slot *slot) noexcept nogil:
-    """Queue a request: FILE_PENDING, or its result as `transfer` has it."""
+    """Queue a request: FILE_PENDING, or its result if it is done."""
     cdef file_request *request = &slot.request
     cdef int64_t result
     if request.operation == FILE_FSYNC:

@@ -30,12 +30,12 @@ cdef int64_t transfer(file_test *test, file_slot *slot, uint64_t done) noexcept 
 
 
 cdef int64_t synchronize(file_test *test, int file) noexcept nogil:
-    cdef int result
-    if test.settings.data_only:
-        result = fdatasync(test.descriptors[file])
-    else:
-        result = fsync(test.descriptors[file])
-    return 0 if result == 0 else -errno
+    """fsync() or fdatasync() of a file: 0 or -errno."""
+    cdef int descriptor = test.descriptors[file]
+    while (fdatasync(descriptor) if test.settings.data_only else fsync(descriptor)) != 0:
+        if errno != EINTR:
+            return -errno
+    return 0
 
 
 cdef int64_t sync_start(file_worker *w, file_slot *slot) noexcept nogil:
@@ -51,8 +51,6 @@ cdef int64_t do_the_rest(file_test *test, file_slot *slot, int64_t result) noexc
     """The kernel may do a part of a request only, or ask to try again: the rest tells why, if there is a reason."""
     if result == -EINTR or result == -EAGAIN:
         result = 0
-        if slot.request.operation == FILE_FSYNC:
-            return synchronize(test, slot.request.file)
     if 0 <= result < <int64_t>slot.request.size:
         return transfer(test, slot, result)
     return result

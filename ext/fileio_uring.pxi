@@ -1,5 +1,6 @@
 # io_uring(7) by its system calls. The layouts and numbers are the kernel's interface, given here because the headers
-# of the system that this is built on may be older than the kernel it runs on.
+# of the system that this is built on may be older than the kernel it runs on. fsync() is not queued: slow as it is,
+# it would fill the queue, and a run could not end before all of that is done.
 
 cdef extern from *:
     """
@@ -12,8 +13,7 @@ cdef extern from *:
 
     enum {
       SB_IO_URING_SETUP = 425, SB_IO_URING_ENTER = 426,
-      SB_OP_FSYNC = 3, SB_OP_READ = 22, SB_OP_WRITE = 23,
-      SB_FSYNC_DATASYNC = 1, SB_ENTER_GETEVENTS = 1,
+      SB_OP_READ = 22, SB_OP_WRITE = 23, SB_ENTER_GETEVENTS = 1,
       SB_FEATURE_ONE_MAP = 1 << 0,      /* both rings in one mapping, Linux 5.4 */
       SB_FEATURE_CURRENT_POS = 1 << 3   /* as old as SB_OP_READ and SB_OP_WRITE, Linux 5.6 */
     };
@@ -101,13 +101,13 @@ cdef extern from *:
       return u;
     }
 
-    static int64_t sb_uring_submit(struct sb_uring *u, int opcode, int fd, void *buffer, uint32_t size,
-                                   uint64_t position, uint32_t operation_flags, uint64_t tag)
+    static int64_t sb_uring_submit(struct sb_uring *u, int write, int fd, void *buffer, uint32_t size,
+                                   uint64_t position, uint64_t tag)
     {
       uint32_t tail = *u->sq_tail, at = tail & u->sq_mask;
       struct sb_sqe request = {
-        .opcode = opcode, .fd = fd, .offset = position, .address = (uintptr_t) buffer, .length = size,
-        .operation_flags = operation_flags, .tag = tag
+        .opcode = write ? SB_OP_WRITE : SB_OP_READ, .fd = fd, .offset = position,
+        .address = (uintptr_t) buffer, .length = size, .tag = tag
       };
       long taken;
       u->requests[at] = request;
@@ -146,10 +146,9 @@ cdef extern from *:
     """
     cdef struct sb_uring:
         pass
-    int SB_OP_FSYNC, SB_OP_READ, SB_OP_WRITE, SB_FSYNC_DATASYNC
     sb_uring *sb_uring_open(unsigned) nogil
     void sb_uring_close(sb_uring *) nogil
-    int64_t sb_uring_submit(sb_uring *, int, int, void *, uint32_t, uint64_t, uint32_t, uint64_t) nogil
+    int64_t sb_uring_submit(sb_uring *, int, int, void *, uint32_t, uint64_t, uint64_t) nogil
     int sb_uring_wait(sb_uring *) nogil
     int sb_uring_take(sb_uring *, uint64_t *, int64_t *) nogil
 
@@ -181,18 +180,13 @@ cdef bint uring_take(file_worker *w, bint wait) noexcept nogil:
 
 
 cdef int64_t uring_start(file_worker *w, file_slot *slot) noexcept nogil:
-    """Queue a request: FILE_PENDING, or its result as `transfer` has it."""
+    """Queue a request: FILE_PENDING, or its result if it is done."""
     cdef file_request *request = &slot.request
-    cdef int descriptor = w.test.descriptors[request.file]
-    cdef uint64_t tag = slot - w.slots
     cdef int64_t result
     if request.operation == FILE_FSYNC:
-        result = sb_uring_submit(<sb_uring *>w.queue, SB_OP_FSYNC, descriptor, NULL, 0, 0,
-                                 SB_FSYNC_DATASYNC if w.test.settings.data_only else 0, tag)
-    else:
-        # A length has 32 bits; file_done() does what a shorter request leaves.
-        result = sb_uring_submit(<sb_uring *>w.queue,
-                                 SB_OP_WRITE if request.operation == FILE_WRITE else SB_OP_READ, descriptor,
-                                 slot.buffer, <uint32_t>min(request.size, <uint64_t>0x40000000), request.position,
-                                 0, tag)
+        return synchronize(w.test, request.file)
+    # A length has 32 bits; file_done() does what a shorter request leaves.
+    result = sb_uring_submit(<sb_uring *>w.queue, request.operation == FILE_WRITE,
+                             w.test.descriptors[request.file], slot.buffer,
+                             <uint32_t>min(request.size, <uint64_t>0x40000000), request.position, slot - w.slots)
     return FILE_PENDING if result == 0 else result

@@ -10,6 +10,7 @@ from zlib import crc32
 import pytest
 
 from sysbench_py.builtin.fileio_options import OPTIONS
+from tests.support.compat import compat
 from tests.support.fileio import IO_MODES, MODES, masked
 from tests.support.proc import Result
 from tests.support.reference import Program, ours, reference
@@ -34,8 +35,7 @@ def both(tmp_path: Path, *commands: str) -> list[tuple[Result, Result]]:
 def listing(directory: Path) -> dict[str, tuple[int, int, int]]:
     """Mode, size and checksum of each file."""
     return {
-        path.name: (path.stat().st_mode, path.stat().st_size, crc32(path.read_bytes()))
-        for path in directory.iterdir()
+        path.name: (path.stat().st_mode, path.stat().st_size, crc32(path.read_bytes())) for path in directory.iterdir()
     }
 
 
@@ -136,16 +136,16 @@ BAD_OPTIONS = (
 )
 
 
+@compat("advice")
 @pytest.mark.parametrize("command", ["prepare", "run", "cleanup"])
 @pytest.mark.parametrize("options", BAD_OPTIONS)
 def test_bad_options(tmp_path: Path, options: str, command: str) -> None:
     # A test mode is wrong, and a queue needed, in a run only.
     ((mine, theirs),) = both(tmp_path, f"{FILES} --file-test-mode=rndrd {options} {command}")
-    assert_alike(
-        replace(mine, stdout=ADVICE.sub("", mine.stdout), stderr=ADVICE.sub("", mine.stderr)), theirs
-    )
+    assert_alike(replace(mine, stdout=ADVICE.sub("", mine.stdout), stderr=ADVICE.sub("", mine.stderr)), theirs)
 
 
+@compat("own-options")
 def test_help(tmp_path: Path) -> None:
     ((mine, theirs),) = both(tmp_path, "help")
     mine, theirs = masked(mine), masked(theirs)
@@ -183,17 +183,11 @@ def test_reports_during_a_run(tmp_path: Path) -> None:
     )
     _, (mine, theirs) = both(tmp_path, PREPARE, run)
     shapes = [
-        [re.sub(r"[\d.]+", "#", line) for line in masked(result).stdout.splitlines()]
-        for result in (mine, theirs)
+        [re.sub(r"[\d.]+", "#", line) for line in masked(result).stdout.splitlines()] for result in (mine, theirs)
     ]
     assert shapes[0] == shapes[1]
     assert (
-        len(
-            re.findall(
-                r"\[ 1s \] reads: \d+\.\d\d MiB/s writes: .* latency \(ms,95%\): \d\.\d{3}", mine.stdout
-            )
-        )
-        == 1
+        len(re.findall(r"\[ 1s \] reads: \d+\.\d\d MiB/s writes: .* latency \(ms,95%\): \d\.\d{3}", mine.stdout)) == 1
     )
 
 

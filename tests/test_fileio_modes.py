@@ -16,8 +16,10 @@ import pytest
 from sysbench_py import core
 from sysbench_py.builtin import progress
 from sysbench_py.builtin.fileio_files import format_size
+from sysbench_py.builtin.fileio_options import OPTIONS
+from tests.support.compat import compat
 from tests.support.fileio import IO_MODES, MODES, Operations, fatal, operations, run, sizes
-from tests.support.reference import ours
+from tests.support.reference import ours, reference
 
 FILES = ("--file-num=4", "--file-total-size=256K", "--file-block-size=4096")
 FILE_BYTES = 64 * 1024
@@ -45,6 +47,7 @@ def expected(events: int, mode: str, files: int, fsync_every: int = 0, ratio: fl
     return Operations(reads, writes, fsyncs + (files if mode in WRITES else 0), events)
 
 
+@compat("fileio-ratio")
 @pytest.mark.parametrize("io_mode", IO_MODES)
 @pytest.mark.parametrize("mode", MODES)
 def test_every_operation_is_counted_as_what_it_is(tmp_path: Path, mode: str, io_mode: str) -> None:
@@ -68,6 +71,7 @@ def test_every_operation_is_counted_as_what_it_is(tmp_path: Path, mode: str, io_
     assert run(tmp_path, *FILES, "--validate", "--file-test-mode=seqrd", "--events=64", "run").status == 0
 
 
+@compat("fileio-last-fsync")
 @pytest.mark.parametrize(("files", "threads"), [(1, 1), (1, 16), (7, 3), (20, 20), (3, 64), (100, 8)])
 def test_fsync_with_any_number_of_files_and_threads(tmp_path: Path, files: int, threads: int) -> None:
     arguments = (f"--file-num={files}", f"--file-total-size={files * 16}K", "--file-block-size=1K")
@@ -86,6 +90,7 @@ def test_fsync_with_any_number_of_files_and_threads(tmp_path: Path, files: int, 
         assert operations(result) == expected(1000, mode, files, fsync_every=9)
 
 
+@compat("fileio-fsync-all")
 @pytest.mark.parametrize("io_mode", IO_MODES)
 def test_fsync_after_every_write(tmp_path: Path, io_mode: str) -> None:
     assert run(tmp_path, *FILES, "prepare").status == 0
@@ -103,6 +108,7 @@ def test_fsync_after_every_write(tmp_path: Path, io_mode: str) -> None:
     assert operations(result) == Operations(reads=60, writes=40, fsyncs=40, events=100)
 
 
+@compat("fileio-extra-flags")
 def test_direct_synchronous_and_merged_requests(tmp_path: Path) -> None:
     flags = "--file-extra-flags=direct,dsync,sync"
     made = run(tmp_path, *FILES, flags, "--validate", "prepare")
@@ -173,6 +179,7 @@ def test_validation_finds_a_byte_that_flips_after_it_was_written(tmp_path: Path,
     ]
 
 
+@compat("fileio-validation")
 def test_more_threads_and_requests_than_blocks_to_validate(tmp_path: Path) -> None:
     files = ("--file-num=2", "--file-total-size=8K", "--file-block-size=4K", "--validate")
     assert run(tmp_path, *files, "prepare").status == 0
@@ -209,6 +216,7 @@ def test_checksum_is_that_of_zlib(data: bytes) -> None:
 # -- sizes
 
 
+@compat("fileio-remainder")
 def test_remainder_of_the_total_size_is_announced(tmp_path: Path) -> None:
     line = "--file-total-size (1048576 bytes) cannot be divided by --file-num (3): 1048575 bytes are used\n"
     files = ("--file-num=3", "--file-total-size=1M")
@@ -219,6 +227,7 @@ def test_remainder_of_the_total_size_is_announced(tmp_path: Path) -> None:
     assert "cannot be divided" not in run(tmp_path, *FILES, "prepare").stdout
 
 
+@compat("fileio-unfilled")
 @pytest.mark.parametrize("io_mode", IO_MODES)
 def test_files_that_a_run_has_not_filled_get_their_size(tmp_path: Path, io_mode: str) -> None:
     arguments = (*FILES, "--file-test-mode=seqwr", f"--file-io-mode={io_mode}", "--events=20")
@@ -229,6 +238,26 @@ def test_files_that_a_run_has_not_filled_get_their_size(tmp_path: Path, io_mode:
         "the rest of them is a hole: do 'cleanup' and 'prepare' before a test that reads them\n"
     )
     assert run(tmp_path, *FILES, "--file-test-mode=rndrd", "--events=20", "run").status == 0
+
+
+@compat("fileio-extended")
+def test_prepare_continues_a_file_at_a_block(tmp_path: Path) -> None:
+    sizes_after = []
+    for program in (ours, reference):
+        (tmp_path / "test_file.0").write_bytes(b"x" * 5000)
+        result = program(
+            "fileio", "--file-num=1", "--file-total-size=12K", "--file-block-size=4K", "prepare", cwd=tmp_path
+        )
+        assert "Extending existing file test_file.0\n" in result.stdout
+        sizes_after.append(sizes(tmp_path))
+    assert sizes_after == [{"test_file.0": 3 * 4096}, {"test_file.0": 5000 + 2 * 4096}]
+    assert (tmp_path / "test_file.0").read_bytes()[:5000] == b"x" * 5000
+
+
+def test_documentation_lists_every_option() -> None:
+    page = (Path(__file__).parent.parent / "docs" / "fileio.md").read_text()
+    listed = re.findall(r"^\| `--(file-[a-z-]+)` \| (.*?) ?\|", page, re.MULTILINE)[-len(OPTIONS) :]
+    assert listed == [(row.name, row.default or "") for row in OPTIONS]
 
 
 def test_a_request_is_no_longer_than_a_file(tmp_path: Path) -> None:

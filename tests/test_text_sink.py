@@ -230,7 +230,7 @@ def test_debug_block_equals_the_reference(tmp_path: Path, sql: bool) -> None:
 def test_intermediate_report_equals_the_reference(
     tmp_path: Path, sql: bool, percentile: int, rate_mode: bool
 ) -> None:
-    options = ["--time=2", "--report-interval=1", f"--percentile={percentile}"]
+    options = ["--time=3", "--report-interval=2", f"--percentile={percentile}"]
     text = run_reference(tmp_path, SCRIPTS[sql], *options, *(["--rate=40"] if rate_mode else []))
     lines = re.findall(r"^\[ \d+s \] (.*)$", text, re.MULTILINE)
     size = 2 if rate_mode else 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import signal
 from collections.abc import Iterator, Sequence
 
 from sysbench_py import core
@@ -133,6 +134,8 @@ class FileioTest(SimpleTest):
         return True
 
     def run_worker(self, thread_id: int) -> bool:
+        # Linux may give a signal to a thread that uses io_uring, while the main thread waits for it.
+        signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM))
         return core.bench_fileio_worker(thread_id, self._test)
 
     def end(self) -> bool:
