@@ -21,6 +21,8 @@ _LEAVES = {
     "run": "no event has been run",
 }
 _MAY_LEAVE = "what it was doing may stand half-done"
+# How long reports, their hooks and done() may take after a signal.
+REPORT_GRACE_S = 5.0
 
 
 def _heeded() -> list[signal.Signals]:
@@ -38,15 +40,32 @@ class Interrupts:
         self.signal_number: int | None = None
         self._command: str | None = None
         self._stoppable: threading.Event | None = None
+        self._run_ended = False
 
     def begin(self, command: str | None) -> None:
         """A command begins (None for a script's body); a signal ends it wherever it is."""
         self._command = command
         self._stoppable = None
+        self._run_ended = False
 
     def run_started(self, wake: threading.Event) -> None:
         """From now on the first signal stops the run; `wake` is set for whoever waits for its end."""
         self._stoppable = wake
+
+    def run_ended(self) -> None:
+        """The events are over. What follows gets some time after a signal, as a script's hook may never end."""
+        self._run_ended = True
+        if self.signal_number is not None:
+            self._limit_report()
+
+    def _limit_report(self) -> None:
+        timer = threading.Timer(REPORT_GRACE_S, self._cut_report)
+        timer.daemon = True
+        timer.start()
+
+    def _cut_report(self) -> None:
+        log(FATAL, f"interrupted by {self.name}, and a hook of the script does not end")
+        os._exit(128 + (self.signal_number or 0))
 
     @property
     def name(self) -> str:
@@ -60,6 +79,8 @@ class Interrupts:
         if self._stoppable is not None:
             core.run_stop()
             self._stoppable.set()
+            if self._run_ended:
+                self._limit_report()
             return
         during = ""
         if self._command is not None:

@@ -283,6 +283,7 @@ class Runner:
 
     def _finish(self) -> ExitStatus:
         self._crew.join()
+        self._interrupts.run_ended()
         snapshot = core.snapshot(ended=True)
         log(INFO, "Done.\n")
         failed = core.run_failed() or self._crew.failed

@@ -54,6 +54,22 @@ def test_events_that_go_on_are_named(tmp_path: Path) -> None:
     assert report(result.stdout)["events"] > 2
 
 
+@pytest.mark.parametrize("when", ["during the run", "during the hook"])
+def test_report_hook_that_never_ends(tmp_path: Path, when: str) -> None:
+    """One signal is enough, whether it comes before the hook or in it."""
+    script = """
+        function event() nap(0.01) end
+        function sysbench.hooks.report_cumulative() io.write("in the hook\\n") while true do end end
+    """
+    limit = "--time=100" if when == "during the run" else "--time=1"
+    with start(tmp_path, script, limit, "--report-interval=1", "run") as run:
+        run.wait_for("[ 1s ]" if when == "during the run" else "in the hook")
+        run.process.send_signal(signal.SIGTERM)
+        result = run.result()
+    assert result.status == 143
+    assert "FATAL: interrupted by SIGTERM, and a hook of the script does not end\n" in result.stdout
+
+
 def catches(run: Run, number: signal.Signals) -> bool:
     """Whether the process has a handler for the signal: SigCgt of proc(5)."""
     status = Path(f"/proc/{run.process.pid}/status").read_text()
