@@ -170,7 +170,8 @@ cdef class FileTest:
         cdef int depth = self.test.settings.depth
         cdef int i
         cdef void *memory
-        cdef uint64_t slot_bytes = (self.test.settings.request_bytes + FILE_ALIGNMENT - 1) // FILE_ALIGNMENT * FILE_ALIGNMENT
+        cdef uint64_t slot_bytes = self.test.settings.request_bytes
+        slot_bytes += (FILE_ALIGNMENT - slot_bytes % FILE_ALIGNMENT) % FILE_ALIGNMENT
         w.thread_id = thread_id
         w.test = &self.test
         w.slots = <file_slot *>calloc(depth, sizeof(file_slot))

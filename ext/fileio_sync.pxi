@@ -49,6 +49,8 @@ cdef int64_t sync_start(file_worker *w, file_slot *slot) noexcept nogil:
 
 cdef int64_t do_the_rest(file_test *test, file_slot *slot, int64_t result) noexcept nogil:
     """The kernel may do a part of a request only, or ask to try again: the rest tells why, if there is a reason."""
+    if slot.request.operation == FILE_FSYNC:
+        return result
     if result == -EINTR or result == -EAGAIN:
         result = 0
     if 0 <= result < <int64_t>slot.request.size:

@@ -93,8 +93,7 @@ class FileioTest(SimpleTest):
         hint = _QUEUE_HINTS.get((mode, number), "use --file-io-mode=sync")
         log(
             FATAL,
-            f"The kernel gives no queue for --file-io-mode={mode}: "
-            f"errno = {number} ({os.strerror(number)}): {hint}",
+            f"The kernel gives no queue for --file-io-mode={mode}: errno = {number} ({os.strerror(number)}): {hint}",
         )
         return False
 

@@ -74,8 +74,7 @@ class FileSet:
         settings = self._settings
         log(
             NOTICE,
-            f"{settings.files} files, {settings.file_bytes // 1024}Kb each, "
-            f"{settings.total_bytes // MIB}Mb total",
+            f"{settings.files} files, {settings.file_bytes // 1024}Kb each, {settings.total_bytes // MIB}Mb total",
         )
         for line in self.remainder_messages:
             log(NOTICE, line)

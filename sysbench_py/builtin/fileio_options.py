@@ -129,9 +129,7 @@ def read_settings(options: OptionSet, plan: Plan, *, running: bool) -> Settings:
     io_mode = options.get("file-io-mode", str) or "sync"
     if io_mode not in IO_MODES:
         raise _unknown("file-io-mode", f"unknown I/O mode: {io_mode}", tuple(IO_MODES))
-    merged_requests = _at_least(
-        0, options, "file-merged-requests", "Invalid value for file-merged-requests: {}."
-    )
+    merged_requests = _at_least(0, options, "file-merged-requests", "Invalid value for file-merged-requests: {}.")
     block_bytes = _block_bytes(options)
     extra_flags = options.get("file-extra-flags", tuple)
     for flag in extra_flags:
@@ -191,9 +189,7 @@ def _mode(options: OptionSet) -> Mode:
     if not name:
         # With the list of options, as sysbench does.
         help_text = format_option_list(OPTIONS).rstrip("\n")
-        raise UsageError.fatal(
-            f"Missing required argument: --file-test-mode\n\nfileio options:\n{help_text}\n"
-        )
+        raise UsageError.fatal(f"Missing required argument: --file-test-mode\n\nfileio options:\n{help_text}\n")
     if name not in MODES:
         raise _unknown("file-test-mode", f"Invalid IO operations mode: {name}.", tuple(MODES))
     return MODES[name]

@@ -70,9 +70,7 @@ def on_small_disk(mount_point: Path, size: str, *commands: str) -> list[Result]:
     for number, command in enumerate(commands):
         lines.append(f"({command}) >../{number}.out 2>../{number}.err; echo $? >../{number}.status")
     program = find_program("unshare", "util-linux")
-    with Run(
-        program, "--user", "--map-root-user", "--mount", "sh", "-c", "\n".join(lines), cwd=mount_point
-    ) as done:
+    with Run(program, "--user", "--map-root-user", "--mount", "sh", "-c", "\n".join(lines), cwd=mount_point) as done:
         shell = done.result()
     assert shell.status == 0, shell
     parent = mount_point.parent
