@@ -8,22 +8,8 @@ from tests.support.mariadb import MariaDB
 from tests.support.querylog import Entry
 from tests.support.reference import Program, ours, reference
 from tests.support.server import Server
+from tests.support.workloads import DEBIAN, LUA, SCRIPTS
 
-DEBIAN = Path("/usr/share/sysbench")
-LUA = Path(__file__).parent.parent / "lua"
-SCRIPTS = (
-    "bulk_insert",
-    "oltp_delete",
-    "oltp_insert",
-    "oltp_point_select",
-    "oltp_read_only",
-    "oltp_read_write",
-    "oltp_update_index",
-    "oltp_update_non_index",
-    "oltp_write_only",
-    "select_random_points",
-    "select_random_ranges",
-)
 VARIANTS = {
     "oltp_read_write": (
         ("--skip_trx", "--range_selects=off"),

@@ -7,22 +7,8 @@ import pytest
 
 from tests.support.reference import ours, report
 from tests.support.server import Server
+from tests.support.workloads import DEBIAN, LUA, SCRIPTS
 
-DEBIAN = Path("/usr/share/sysbench")
-LUA = Path(__file__).parent.parent / "lua"
-SCRIPTS = (
-    "bulk_insert",
-    "oltp_delete",
-    "oltp_insert",
-    "oltp_point_select",
-    "oltp_read_only",
-    "oltp_read_write",
-    "oltp_update_index",
-    "oltp_update_non_index",
-    "oltp_write_only",
-    "select_random_points",
-    "select_random_ranges",
-)
 # Statements of one event, as docs/workloads.md lists them; None where an event may send none.
 STATEMENTS_PER_EVENT = {"oltp_read_only": 16, "oltp_read_write": 20, "oltp_write_only": 6, "bulk_insert": None}
 EVENTS = 200
