@@ -5,7 +5,6 @@ from libc.string cimport memchr, memcmp, memcpy, memmove, memset, strcmp, strlen
 from libc.stdio cimport FILE, fflush, fputs, snprintf, stdout
 from libc.math cimport exp, expm1, fabs, floor, log, log1p, pow, sqrt
 from libc.errno cimport EAGAIN, EINTR, errno
-from cpython.mem cimport PyMem_Free, PyMem_Malloc
 
 cdef extern from "<stdbool.h>":
     ctypedef bint cbool "bool"

@@ -171,9 +171,6 @@ class State:
         """Call a function of lua/internal/sysbench.engine.lua."""
         return self._engine[function.encode()](*(_to_lua(self._runtime, item) for item in arguments))
 
-    def _fail(self, message: bytes) -> UsageError:
-        return UsageError.fatal(os.fsdecode(message))
-
     def load(self) -> None:
         """Execute the script's body. Raises UsageError with Lua's message, or if there is no such script."""
         if self.script.name is None:
@@ -187,7 +184,7 @@ class State:
                 f"Cannot find benchmark '{self.script.name}': no such built-in test, file or module",
                 about=self.script.name or "",
             )
-        raise self._fail(result[1])
+        raise UsageError.fatal(os.fsdecode(result[1]))
 
     def option_rows(self) -> list[Option] | None:
         """The script's options, sorted by name; None if it declares none. Raises UsageError."""
