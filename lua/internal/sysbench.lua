@@ -16,6 +16,16 @@ local RESTART_EVENT = sysbench.error.RESTART_EVENT
 -- What a script makes of the globals must not break the library.
 local sysbench = sysbench
 local pcall, type, error = pcall, type, error
+local select, tostring, concat, stdout = select, tostring, table.concat, io.stdout
+
+-- LuaJIT's print writes a line in pieces, and those of several threads mix; this one writes it at once.
+function print(...)
+   local line = {}
+   for i = 1, select("#", ...) do
+      line[i] = tostring((select(i, ...)))
+   end
+   stdout:write(concat(line, "\t") .. "\n")
+end
 
 local function is_restart(err)
    return type(err) == "table" and err.errcode == RESTART_EVENT
