@@ -19,10 +19,14 @@ include "db_error.pxi"      # one policy for ignorable errors and lost connectio
 include "db_statement.pxi"  # prepared statements, parameters, emulation
 include "db_bulk.pxi"       # bulk inserts
 include "drv_null.pxi"
+include "socket.pxi"          # what the wire protocols share
 include "mysql_wire.pxi"      # the connection, bytes, sending
 include "mysql_reply.pxi"     # receiving
 include "mysql_rows.pxi"      # text and binary rows
 include "drv_mysql.pxi"
+include "libpq.pxi"           # taking over a connection of psycopg2, its TLS too
+include "pgsql_wire.pxi"      # the connection, messages, sending
+include "pgsql_reply.pxi"     # receiving
 include "drv_pgsql.pxi"
 include "drv_sqlite.pxi"
 include "drivers.pxi"         # the registry of drivers

@@ -200,14 +200,10 @@ cdef void my_free_result(db_connection *con) noexcept nogil:
     cdef my_session *s = <my_session *>con.session
     s.nresults = 0
     s.rows_left = 0
-    if s.input_size > MY_KEPT_SIZE and s.input_at == s.input_end:
-        free(s.input)
-        s.input = NULL
-        s.input_size = s.input_at = s.input_end = 0
-    if s.text_size > MY_KEPT_SIZE:
-        free(s.text)
-        s.text = NULL
-        s.text_size = 0
+    if s.input_at == s.input_end:
+        s.input_at = s.input_end = 0
+        shrink_buffer(&s.input, &s.input_size)
+    shrink_buffer(&s.text, &s.text_size)
 
 
 cdef void my_forget(db_statement *stmt) noexcept nogil:

@@ -266,7 +266,7 @@ cdef bint my_binary_row(db_connection *con, my_session *s, const my_result *r, c
     cdef const uint8_t *nulls = p + 1
     cdef const my_column *columns = my_columns(con, s, r)
     cdef uint32_t i
-    if columns == NULL or not my_grow(&s.text, &s.text_size, <size_t>r.nfields * MY_TEXT_SIZE):
+    if columns == NULL or not grow_buffer(&s.text, &s.text_size, <size_t>r.nfields * MY_TEXT_SIZE):
         return False
     p += 1 + (r.nfields + 9) // 8
     for i in range(r.nfields):

@@ -1,18 +1,6 @@
 # MySQL's wire: the session, its buffers, and how bytes and commands travel.
 # Rules: "Client/Server Protocol" in the MySQL source documentation and in the MariaDB knowledge base.
 
-cdef extern from "<sys/socket.h>" nogil:
-    ssize_t send(int, const void *, size_t, int)
-    ssize_t recv(int, void *, size_t, int)
-    int MSG_NOSIGNAL
-    int MSG_DONTWAIT
-
-cdef extern from "<poll.h>" nogil:
-    short POLLOUT
-
-cdef extern from "<errno.h>" nogil:
-    int EWOULDBLOCK
-
 cdef extern from "Python.h":
     object PyMemoryView_FromMemory(char *, Py_ssize_t, int)
     int PyBUF_READ
@@ -21,8 +9,6 @@ cdef extern from "Python.h":
 cdef enum:
     MY_HEADER = 4               # length (3 bytes, little endian) and sequence number of a packet
     MY_FULL = 0xffffff          # a payload of this length goes on in the next packet
-    MY_FIRST_SIZE = 16384       # of the receive buffer; most replies fit
-    MY_KEPT_SIZE = 1048576      # buffers that grew beyond are given back
     MY_MAX_COLUMNS = 65535
     MY_MORE_RESULTS = 8         # server status
 
@@ -225,68 +211,30 @@ cdef ssize_t my_read_with_gil(my_session *s, char *to, size_t room) noexcept wit
 
 cdef bint my_write(my_session *s, const char *data, size_t n) noexcept nogil:
     """Send all of it; False if the connection failed."""
-    cdef ssize_t sent
-    cdef pollfd waiting
     if s.transport != NULL:
         return my_write_with_gil(s, data, n)
-    while True:
-        sent = send(s.fd, data, n, MSG_NOSIGNAL)
-        if sent == <ssize_t>n:
-            return True
-        if sent > 0:
-            data += sent
-            n -= sent
-        elif errno == EAGAIN or errno == EWOULDBLOCK:
-            waiting.fd = s.fd
-            waiting.events = POLLOUT
-            poll(&waiting, 1, -1)
-        elif errno != EINTR:
-            return False
-
-
-cdef bint my_grow(char **buffer, size_t *size, size_t needed) noexcept nogil:
-    """Make room for so many bytes, by doubling; False without memory."""
-    cdef size_t grown = size[0] if size[0] else MY_FIRST_SIZE
-    cdef char *moved
-    if needed <= size[0]:
-        return True
-    while grown < needed:
-        grown *= 2
-    moved = <char *>realloc(buffer[0], grown)
-    if moved == NULL:
-        return False
-    buffer[0] = moved
-    size[0] = grown
-    return True
+    return socket_send(s.fd, data, n)
 
 
 cdef int my_read(db_connection *con, my_session *s) noexcept nogil:
     """Take what has come from the server, waiting for it if the descriptor blocks."""
     cdef ssize_t n
-    cdef pollfd waiting
     # The buffer grows with what has come, never with what a packet says is to come.
     if s.input_size - s.input_end < s.input_size // 4 + 1:
-        if not my_grow(&s.input, &s.input_size, s.input_size + 1):
+        if not grow_buffer(&s.input, &s.input_size, s.input_size + 1):
             return my_lose(con, s, 2008, b"Client ran out of memory")
-    if s.polled:
-        waiting.fd = s.fd
-        waiting.events = POLLIN
-        poll(&waiting, 1, -1)
-    while True:
-        if s.transport != NULL:
-            n = my_read_with_gil(s, s.input + s.input_end, s.input_size - s.input_end)
-            if n == -2:
-                return my_malformed(con, s)
-        else:
-            n = recv(s.fd, s.input + s.input_end, s.input_size - s.input_end, 0)
-            if n < 0 and errno == EINTR:
-                continue
-            if n < 0 and (errno == EAGAIN or errno == EWOULDBLOCK):
-                return DB_AGAIN
-        if n <= 0:
-            return my_lose(con, s, 2013, b"Lost connection to MySQL server during query")
-        s.input_end += n
-        return DB_OK
+    if s.transport != NULL:
+        n = my_read_with_gil(s, s.input + s.input_end, s.input_size - s.input_end)
+        if n == -2:
+            return my_malformed(con, s)
+    else:
+        n = socket_receive(s.fd, s.polled, s.input + s.input_end, s.input_size - s.input_end)
+        if n == WIRE_WOULD_BLOCK:
+            return DB_AGAIN
+    if n <= 0:
+        return my_lose(con, s, 2013, b"Lost connection to MySQL server during query")
+    s.input_end += n
+    return DB_OK
 
 
 # -- sending
@@ -295,7 +243,7 @@ cdef char *my_begin(db_connection *con, my_session *s, my_command command, size_
     """Begin a command that has a reply: where its arguments go, with room for `length` bytes; NULL without
     memory."""
     cdef size_t rest = s.input_end - s.input_at
-    if not my_grow(&s.output, &s.output_size, MY_HEADER + 1 + length):
+    if not grow_buffer(&s.output, &s.output_size, MY_HEADER + 1 + length):
         my_fail(con, 2008, b"Client ran out of memory")
         return NULL
     # Normally nothing is left. What came unasked is judged as the beginning of the next reply.
@@ -328,10 +276,7 @@ cdef int my_send(db_connection *con, my_session *s, const char *end) noexcept no
         if n < MY_FULL:
             break
     s.sequence = sequence
-    if s.output_size > MY_KEPT_SIZE:
-        free(s.output)
-        s.output = NULL
-        s.output_size = 0
+    shrink_buffer(&s.output, &s.output_size)
     return DB_OK
 
 

@@ -109,3 +109,19 @@ def test_total_time_ends_with_the_last_worker() -> None:
     done(2)
     after_ns = core.now_ns()
     assert before_ns <= core.snapshot(ended=True).time_ns <= after_ns < core.snapshot().time_ns
+
+
+@compat("place-in-long-lines")
+def test_the_place_of_an_error_in_a_long_line(postgres: PostgreSQL, tmp_path: Path) -> None:
+    text = "SELECT nosuch FROM pg_class WHERE" + " AND".join(f" {i} = {i}" for i in range(10, 40))
+    for query, mark in ((text[:149] + " OR true", True), (text, False), (text[:13] + "\n" + text[13:], True)):
+        name = script(
+            tmp_path,
+            f"function prepare() con = sysbench.sql.driver():connect() pcall(con.prepare, con, [==[{query}]==]) end",
+        )
+        there, here = (program(name, *postgres.args, "prepare").stdout for program in (reference, ours))
+        line = f"LINE 1: {query.splitlines()[0]}\n"
+        assert "FATAL: PQprepare() failed: ERROR:  " in here
+        assert "LINE 1: SELECT nosuch" in there
+        assert (line in there) == ("\n" in query)
+        assert (f"{line}{'^':>16}" in here) == mark

@@ -10,10 +10,9 @@ import pytest
 
 from tests.support.core_sql import Connection, Core
 from tests.support.fake_mysql import (
-    FakeServer,
+    FakeMySQL,
     binary_row,
     column,
-    cuts,
     definitions,
     eof,
     error,
@@ -25,6 +24,7 @@ from tests.support.fake_mysql import (
     result_set,
     text_result,
 )
+from tests.support.fake_server import cuts
 
 LOST = (2, 2013, "HY000", "Lost connection to MySQL server during query")
 MALFORMED = (2, 2027, "HY000", "Malformed packet")
@@ -40,23 +40,23 @@ def deprecate_eof(request: pytest.FixtureRequest) -> bool:
 
 
 @pytest.fixture
-def server(deprecate_eof: bool) -> Iterator[FakeServer]:
-    with FakeServer(deprecate_eof=deprecate_eof) as fake:
+def server(deprecate_eof: bool) -> Iterator[FakeMySQL]:
+    with FakeMySQL(deprecate_eof=deprecate_eof) as fake:
         yield fake
 
 
 @pytest.fixture
-def client(server: FakeServer) -> Iterator[Connection]:
+def client(server: FakeMySQL) -> Iterator[Connection]:
     connection = Core(*server.args).connect()
     yield connection
     connection.release()
 
 
-def fresh(server: FakeServer) -> Connection:
+def fresh(server: FakeMySQL) -> Connection:
     return Core(*server.args).connect()
 
 
-def test_a_reply_that_ends_at_any_byte(server: FakeServer, deprecate_eof: bool) -> None:
+def test_a_reply_that_ends_at_any_byte(server: FakeMySQL, deprecate_eof: bool) -> None:
     reply = packets(*multi(deprecate_eof))
     server.hang_up = True
     client = fresh(server)
@@ -68,7 +68,7 @@ def test_a_reply_that_ends_at_any_byte(server: FakeServer, deprecate_eof: bool) 
     client.release()
 
 
-def test_a_prepare_that_ends_at_any_byte(server: FakeServer, deprecate_eof: bool) -> None:
+def test_a_prepare_that_ends_at_any_byte(server: FakeMySQL, deprecate_eof: bool) -> None:
     reply = packets(prepared(1, 1, 1), *definitions(1, deprecate_eof), *definitions(1, deprecate_eof))
     server.hang_up = True
     client = fresh(server)
@@ -80,7 +80,7 @@ def test_a_prepare_that_ends_at_any_byte(server: FakeServer, deprecate_eof: bool
     client.release()
 
 
-def test_an_ignored_loss_reconnects(server: FakeServer) -> None:
+def test_an_ignored_loss_reconnects(server: FakeMySQL) -> None:
     core = Core(*server.args, "--mysql-ignore-errors=2013,2006")
     client = core.connect()
     server.hang_up = True
@@ -94,7 +94,7 @@ def test_an_ignored_loss_reconnects(server: FakeServer) -> None:
     client.release()
 
 
-def test_a_statement_survives_a_reconnect(server: FakeServer, client: Connection) -> None:
+def test_a_statement_survives_a_reconnect(server: FakeMySQL, client: Connection) -> None:
     server.reply = [packets(prepared(5, 0, 0))]
     statement = client.prepare("DO 1")
     assert client.reconnect()
@@ -106,7 +106,7 @@ def test_a_statement_survives_a_reconnect(server: FakeServer, client: Connection
     statement.release()
 
 
-def test_a_server_that_went_away_between_commands(server: FakeServer) -> None:
+def test_a_server_that_went_away_between_commands(server: FakeMySQL) -> None:
     client = fresh(server)
     server.reply = [packets(ok())]
     server.hang_up = True
@@ -115,7 +115,7 @@ def test_a_server_that_went_away_between_commands(server: FakeServer) -> None:
     client.release()
 
 
-def test_last_words_of_a_server(server: FakeServer) -> None:
+def test_last_words_of_a_server(server: FakeMySQL) -> None:
     """An error that no command has asked for, numbered 0, after a reply or in its place."""
     client = fresh(server)
     last_words = packets(error(4031, "HY000", "Inactive"), first=0)
@@ -129,7 +129,7 @@ def test_last_words_of_a_server(server: FakeServer) -> None:
 
 
 @pytest.mark.parametrize("number", [1053, 1152, 1159, 1160, 1161, 1927, 4031])
-def test_errors_after_which_the_server_closes(server: FakeServer, number: int) -> None:
+def test_errors_after_which_the_server_closes(server: FakeMySQL, number: int) -> None:
     core = Core(*server.args, "--mysql-ignore-errors=all")
     client = core.connect()
     server.reply = [packets(error(number, "08S01", "Bye"))]
@@ -159,7 +159,7 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("name", BROKEN)
-def test_broken_replies(server: FakeServer, name: str) -> None:
+def test_broken_replies(server: FakeMySQL, name: str) -> None:
     client = fresh(server)
     server.reply = [BROKEN[name]]
     assert client.query("SELECT 1").failure == MALFORMED
@@ -170,7 +170,7 @@ def test_broken_replies(server: FakeServer, name: str) -> None:
     client.release()
 
 
-def test_broken_ends(server: FakeServer, deprecate_eof: bool) -> None:
+def test_broken_ends(server: FakeMySQL, deprecate_eof: bool) -> None:
     client = fresh(server)
     payloads = text_result(ROWS, 2, deprecate_eof=deprecate_eof)
     for end in (b"\xfe", b"\xfe\x00", b"\xfe\x00\x00", b"\xfe\xfc\x00\x00", b"\x01"):
@@ -181,7 +181,7 @@ def test_broken_ends(server: FakeServer, deprecate_eof: bool) -> None:
 
 
 @pytest.mark.parametrize("reply", [b"\x01", b"\x00\x01\x00\x00\x00", ok(), b"\xfb", b"\x00" * 11])
-def test_broken_replies_to_prepare(server: FakeServer, reply: bytes, capfd: pytest.CaptureFixture[str]) -> None:
+def test_broken_replies_to_prepare(server: FakeMySQL, reply: bytes, capfd: pytest.CaptureFixture[str]) -> None:
     client = fresh(server)
     server.reply = [packets(reply)]
     with pytest.raises(ConnectionError):
@@ -194,14 +194,14 @@ BROKEN_ROWS = [b"\x02x", b"\x01xx", b"\xff", b"\xfd\xff\xff\xff", b"\xfc\x01", b
 
 
 @pytest.mark.parametrize("row", BROKEN_ROWS)
-def test_broken_rows(server: FakeServer, deprecate_eof: bool, row: bytes) -> None:
+def test_broken_rows(server: FakeMySQL, deprecate_eof: bool, row: bytes) -> None:
     client = fresh(server)
     server.reply = [packets(*result_set([b"\x01a", row], [column()], deprecate_eof))]
     assert client.query("SELECT 1").failure == MALFORMED
     client.release()
 
 
-def test_broken_rows_of_prepared_statements(server: FakeServer, deprecate_eof: bool) -> None:
+def test_broken_rows_of_prepared_statements(server: FakeMySQL, deprecate_eof: bool) -> None:
     client = fresh(server)
     for kind, wire in (
         (3, b"\x01\x02\x03"),
@@ -232,7 +232,7 @@ def test_broken_rows_of_prepared_statements(server: FakeServer, deprecate_eof: b
     client.release()
 
 
-def test_lengths_that_lie_cost_nothing(server: FakeServer) -> None:
+def test_lengths_that_lie_cost_nothing(server: FakeMySQL) -> None:
     client = fresh(server)
     server.hang_up = True
     before = resident_kib()
@@ -249,7 +249,7 @@ def resident_kib() -> int:
     return next(int(line.split()[1]) for line in lines if line.startswith("VmRSS"))
 
 
-def test_garbage(server: FakeServer, deprecate_eof: bool) -> None:
+def test_garbage(server: FakeMySQL, deprecate_eof: bool) -> None:
     """Random bytes, and good replies with random bytes in them: an outcome, but no crash and no hang."""
     draw = random.Random(1)
     client = fresh(server)
@@ -270,7 +270,7 @@ def test_garbage(server: FakeServer, deprecate_eof: bool) -> None:
     client.release()
 
 
-def test_a_local_file_is_never_sent(server: FakeServer, client: Connection) -> None:
+def test_a_local_file_is_never_sent(server: FakeMySQL, client: Connection) -> None:
     # The second packet answers the empty one that refuses.
     server.reply = [packets(b"\xfb/etc/passwd"), packets(ok(), first=3)]
     assert client.query("LOAD DATA").errno == 2068

@@ -18,7 +18,7 @@ from sysbench_py.errors import UsageError
 from tests.support.core_sql import Connection, Core
 from tests.support.fake_mysql import (
     SCRAMBLE,
-    FakeServer,
+    FakeMySQL,
     ok,
     packets,
     receive,
@@ -158,7 +158,7 @@ def test_bad_options(option: str, message: str) -> None:
 # -- logins and connections
 
 
-class CachingSha2Server(FakeServer):
+class CachingSha2Server(FakeMySQL):
     """Asks for the whole password, encrypted with its key, as MySQL 8 does for an account it has not seen."""
 
     password = b""
@@ -216,7 +216,7 @@ def test_cryptography_is_imported_when_a_login_needs_it() -> None:
         assert run.result().stdout == "False True 256\n"
 
 
-class NoServer(FakeServer):
+class NoServer(FakeMySQL):
     """Speaks something else."""
 
     def log_in(self, client: socket.socket) -> None:
@@ -233,7 +233,7 @@ def test_a_server_of_another_kind(capfd: pytest.CaptureFixture[str]) -> None:
 
 
 def test_servers_take_turns() -> None:
-    with FakeServer() as first, FakeServer() as second:
+    with FakeMySQL() as first, FakeMySQL() as second:
         core = Core("--db-driver=mysql", f"--mysql-socket={first.path},{second.path}")
         clients = [core.connect() for _ in range(3)]
         first.reply, second.reply = [packets(ok())], [packets(ok(1))]
@@ -248,7 +248,7 @@ def test_servers_take_turns() -> None:
 
 
 def test_trace_of_calls(capfd: pytest.CaptureFixture[str]) -> None:
-    with FakeServer() as server:
+    with FakeMySQL() as server:
         core = Core(*server.args, "--mysql-debug")
         log_setup(5)
         client = core.connect()

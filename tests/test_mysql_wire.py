@@ -12,10 +12,9 @@ import pytest
 from sysbench_py.drivers import mysql_login
 from tests.support.core_sql import Connection, Core
 from tests.support.fake_mysql import (
-    FakeServer,
+    FakeMySQL,
     binary_row,
     column,
-    cuts,
     definitions,
     eof,
     error,
@@ -27,6 +26,7 @@ from tests.support.fake_mysql import (
     string,
     text_result,
 )
+from tests.support.fake_server import cuts
 
 LOST = (2, 2013, "HY000", "Lost connection to MySQL server during query")
 MALFORMED = (2, 2027, "HY000", "Malformed packet")
@@ -39,13 +39,13 @@ def deprecate_eof(request: pytest.FixtureRequest) -> bool:
 
 
 @pytest.fixture
-def server(deprecate_eof: bool) -> Iterator[FakeServer]:
-    with FakeServer(deprecate_eof=deprecate_eof) as fake:
+def server(deprecate_eof: bool) -> Iterator[FakeMySQL]:
+    with FakeMySQL(deprecate_eof=deprecate_eof) as fake:
         yield fake
 
 
 @pytest.fixture
-def client(server: FakeServer) -> Iterator[Connection]:
+def client(server: FakeMySQL) -> Iterator[Connection]:
     connection = Core(*server.args).connect()
     yield connection
     connection.release()
@@ -54,7 +54,7 @@ def client(server: FakeServer) -> Iterator[Connection]:
 ROWS: list[tuple[bytes | None, ...]] = [(b"1", None), (b"", b"x" * 300), (None, b"\xfe\xff\x00")]
 
 
-def test_text_results(server: FakeServer, client: Connection, deprecate_eof: bool) -> None:
+def test_text_results(server: FakeMySQL, client: Connection, deprecate_eof: bool) -> None:
     for server.reply in cuts(packets(*text_result(ROWS, 2, deprecate_eof=deprecate_eof))):
         outcome = client.query("SELECT 1")
         assert outcome.failure == NO_ERROR
@@ -62,14 +62,14 @@ def test_text_results(server: FakeServer, client: Connection, deprecate_eof: boo
     assert client.core.counters["read"] == len(list(cuts(b"".join(server.reply))))
 
 
-def test_results_without_rows(server: FakeServer, client: Connection, deprecate_eof: bool) -> None:
+def test_results_without_rows(server: FakeMySQL, client: Connection, deprecate_eof: bool) -> None:
     for server.reply in cuts(packets(*text_result([], 3, deprecate_eof=deprecate_eof))):
         outcome = client.query("SELECT 1")
         assert (outcome.rows, outcome.nrows, outcome.nfields) == ([], 0, 3)
 
 
 @pytest.mark.parametrize(("affected", "counter"), [(0, "other"), (1, "write"), (300, "write"), (2**40, "write")])
-def test_ok(server: FakeServer, client: Connection, affected: int, counter: str) -> None:
+def test_ok(server: FakeMySQL, client: Connection, affected: int, counter: str) -> None:
     n = 0
     for server.reply in cuts(packets(ok(affected) + b"info")):
         n += 1
@@ -77,7 +77,7 @@ def test_ok(server: FakeServer, client: Connection, affected: int, counter: str)
     assert client.core.counters == {counter: n}
 
 
-def test_an_error(server: FakeServer, client: Connection) -> None:
+def test_an_error(server: FakeMySQL, client: Connection) -> None:
     for server.reply in cuts(packets(error(1146, "42S02", "No table"))):
         assert client.query("SELECT 1").failure == (2, 1146, "42S02", "No table")
     server.reply = [packets(b"\xff" + struct.pack("<H", 1040) + b"Too many")]
@@ -86,7 +86,7 @@ def test_an_error(server: FakeServer, client: Connection) -> None:
     assert client.query("SELECT 1").failure == NO_ERROR
 
 
-def test_an_error_in_the_middle_of_rows(server: FakeServer, client: Connection, deprecate_eof: bool) -> None:
+def test_an_error_in_the_middle_of_rows(server: FakeMySQL, client: Connection, deprecate_eof: bool) -> None:
     payloads = text_result(ROWS, 2, deprecate_eof=deprecate_eof)
     payloads[-1] = error(1317, "70100", "Interrupted")
     for server.reply in cuts(packets(*payloads)):
@@ -97,7 +97,7 @@ def test_an_error_in_the_middle_of_rows(server: FakeServer, client: Connection, 
     assert client.query("UPDATE t").failure == NO_ERROR
 
 
-def test_several_results(server: FakeServer, client: Connection, deprecate_eof: bool) -> None:
+def test_several_results(server: FakeMySQL, client: Connection, deprecate_eof: bool) -> None:
     n = 0
     for server.reply in cuts(packets(*multi(deprecate_eof))):
         n += 1
@@ -110,7 +110,7 @@ def test_several_results(server: FakeServer, client: Connection, deprecate_eof: 
     assert client.core.counters == {"read": 3 * n, "write": n, "other": n}
 
 
-def test_results_that_nobody_asks_for_are_dropped(server: FakeServer, client: Connection, deprecate_eof: bool) -> None:
+def test_results_that_nobody_asks_for_are_dropped(server: FakeMySQL, client: Connection, deprecate_eof: bool) -> None:
     for _ in range(10):
         server.reply = [packets(*multi(deprecate_eof))]
         assert client.query("CALL p()").rows == [(b"1",)]
@@ -119,7 +119,7 @@ def test_results_that_nobody_asks_for_are_dropped(server: FakeServer, client: Co
     assert not client.more_results
 
 
-def test_an_error_in_a_later_result(server: FakeServer, client: Connection, deprecate_eof: bool) -> None:
+def test_an_error_in_a_later_result(server: FakeMySQL, client: Connection, deprecate_eof: bool) -> None:
     payloads = [*multi(deprecate_eof)[:-1], error(1064, "42000", "Syntax")]
     for server.reply in cuts(packets(*payloads)):
         assert client.query("CALL p()").failure == (2, 1064, "42000", "Syntax")
@@ -132,7 +132,7 @@ def test_an_error_in_a_later_result(server: FakeServer, client: Connection, depr
 
 
 @pytest.mark.parametrize(("columns", "parameters"), [(0, 0), (2, 0), (0, 2), (3, 2)])
-def test_prepare(server: FakeServer, client: Connection, deprecate_eof: bool, columns: int, parameters: int) -> None:
+def test_prepare(server: FakeMySQL, client: Connection, deprecate_eof: bool, columns: int, parameters: int) -> None:
     reply = packets(
         prepared(0x01020304, columns, parameters),
         *definitions(parameters, deprecate_eof),
@@ -198,7 +198,7 @@ VALUES: list[tuple[int, int, int, bytes | None, bytes | None]] = [
 ]
 
 
-def test_binary_results(server: FakeServer, client: Connection, deprecate_eof: bool) -> None:
+def test_binary_results(server: FakeMySQL, client: Connection, deprecate_eof: bool) -> None:
     server.reply = [packets(prepared(1, len(VALUES), 0), *definitions(len(VALUES), deprecate_eof))]
     statement = client.prepare("SELECT x")
     columns = [column(kind, flags, decimals, length=10) for kind, flags, decimals, _, _ in VALUES]
@@ -211,7 +211,7 @@ def test_binary_results(server: FakeServer, client: Connection, deprecate_eof: b
     statement.release()
 
 
-def test_parameters(server: FakeServer, client: Connection, deprecate_eof: bool) -> None:
+def test_parameters(server: FakeMySQL, client: Connection, deprecate_eof: bool) -> None:
     server.reply = [packets(prepared(7, 0, 9), *definitions(9, deprecate_eof))]
     statement = client.prepare("INSERT INTO t VALUES (?,?,?,?,?,?,?,?,?)")
     assert statement.bind(int) == 1
@@ -235,7 +235,7 @@ def test_parameters(server: FakeServer, client: Connection, deprecate_eof: bool)
     statement.release()
 
 
-def test_what_cannot_be_prepared_is_emulated(server: FakeServer, client: Connection) -> None:
+def test_what_cannot_be_prepared_is_emulated(server: FakeMySQL, client: Connection) -> None:
     server.reply = [packets(error(1295, "HY000", "This command is not supported"))]
     statement = client.prepare("LOCK TABLES t READ")
     server.reply = [packets(ok())]
@@ -245,8 +245,8 @@ def test_what_cannot_be_prepared_is_emulated(server: FakeServer, client: Connect
     statement.release()
 
 
-def test_closing_a_statement_leaves_another_result_alone(server: FakeServer, deprecate_eof: bool) -> None:
-    with FakeServer(deprecate_eof=deprecate_eof) as server:
+def test_closing_a_statement_leaves_another_result_alone(server: FakeMySQL, deprecate_eof: bool) -> None:
+    with FakeMySQL(deprecate_eof=deprecate_eof) as server:
         client = Core(*server.args).connect()
         server.reply = [packets(prepared(1, 0, 0))]
         statement = client.prepare("DO 1")
@@ -261,7 +261,7 @@ def test_closing_a_statement_leaves_another_result_alone(server: FakeServer, dep
 
 @pytest.mark.parametrize("changed", [False, True])
 def test_definitions_that_mariadb_leaves_out(deprecate_eof: bool, changed: bool) -> None:
-    with FakeServer(deprecate_eof=deprecate_eof, mariadb=True) as server:
+    with FakeMySQL(deprecate_eof=deprecate_eof, mariadb=True) as server:
         client = Core(*server.args).connect()
         assert server.login[28:32] == b"\x10\0\0\0"
         end = ok(header=0xFE) if deprecate_eof else eof()
@@ -297,7 +297,7 @@ def test_definitions_that_mariadb_leaves_out(deprecate_eof: bool, changed: bool)
 
 
 @pytest.mark.parametrize("length", [0xFFFFFF - 10, 0xFFFFFF - 4, 0xFFFFFF, 0xFFFFFF + 1, 2 * 0xFFFFFF - 20])
-def test_long_rows(server: FakeServer, client: Connection, deprecate_eof: bool, length: int) -> None:
+def test_long_rows(server: FakeMySQL, client: Connection, deprecate_eof: bool, length: int) -> None:
     value = random.Random(length).randbytes(1000) * (length // 1000 + 1)
     rows = [(b"1", value[:length]), (value[: length // 2], None)]
     reply = packets(*text_result(rows, 2, deprecate_eof=deprecate_eof))
@@ -306,7 +306,7 @@ def test_long_rows(server: FakeServer, client: Connection, deprecate_eof: bool, 
         assert client.query("SELECT 1").rows == rows
 
 
-def test_long_rows_of_prepared_statements(server: FakeServer, client: Connection, deprecate_eof: bool) -> None:
+def test_long_rows_of_prepared_statements(server: FakeMySQL, client: Connection, deprecate_eof: bool) -> None:
     server.reply = [packets(prepared(1, 1, 0), *definitions(1, deprecate_eof))]
     statement = client.prepare("SELECT c")
     value = b"0123456789" * 3_500_000
@@ -316,7 +316,7 @@ def test_long_rows_of_prepared_statements(server: FakeServer, client: Connection
 
 
 @pytest.mark.parametrize("length", [0xFFFFFF - 2, 0xFFFFFF - 1, 0xFFFFFF, 2 * 0xFFFFFF - 1, 2 * 0xFFFFFF + 7])
-def test_long_commands(server: FakeServer, client: Connection, length: int) -> None:
+def test_long_commands(server: FakeMySQL, client: Connection, length: int) -> None:
     query = (b"0123456789" * (length // 10 + 1))[:length]
     server.reply = [packets(ok(1), first=1 + (length + 1) // 0xFFFFFF)]
     assert client.query(query).failure == NO_ERROR
@@ -338,7 +338,7 @@ def test_a_descriptor_that_does_not_block(monkeypatch: pytest.MonkeyPatch, depre
         return session._replace(polled=False)
 
     monkeypatch.setattr(mysql_login.Login, "hand_over", without_blocking)
-    with FakeServer(deprecate_eof=deprecate_eof) as server:
+    with FakeMySQL(deprecate_eof=deprecate_eof) as server:
         client = Core(*server.args).connect()
         for server.reply in cuts(packets(*multi(deprecate_eof))):
             assert client.query("CALL p()").rows == [(b"1",)]

@@ -493,6 +493,6 @@ def test_a_client_library_without_a_function_is_named() -> None:
         """)
     with Run(sys.executable, "-c", program) as run:
         assert run.result().stdout.splitlines() == [
-            "psycopg2's libpq has no function PQstatus: install psycopg2-binary 2.9.9 or newer",
+            "psycopg2's libraries have no function PQsslStruct: install psycopg2-binary 2.9.9 or newer",
             "cannot look into psycopg2's extension module /no/such/module",
         ]

@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
-import fcntl
 import socket
 import struct
-import tempfile
-import termios
-import threading
-import time
-from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
-from types import TracebackType
+from collections.abc import Iterable, Sequence
+
+from tests.support.fake_server import FakeServer
 
 DEPRECATE_EOF = 1 << 24
 PLUGIN_AUTH = 1 << 19
@@ -114,87 +108,27 @@ def multi(deprecate_eof: bool) -> list[bytes]:
     ]
 
 
-def cuts(reply: bytes) -> Iterator[list[bytes]]:
-    """The reply in one piece, cut in two at every byte, and byte by byte."""
-    yield [reply]
-    for at in range(1, len(reply)):
-        yield [reply[:at], reply[at:]]
-    yield [reply[i : i + 1] for i in range(len(reply))]
-
-
 # -- the server
 
 
-class FakeServer:
-    """Takes connections on a unix socket; `reply` is what it answers the next commands with, piece by piece.
-
-    A piece is sent when the client has taken the one before. After a reply with `hang_up` set it closes.
-    """
-
+class FakeMySQL(FakeServer):
     def __init__(self, *, deprecate_eof: bool = True, mariadb: bool = False) -> None:
         self._capabilities = CAPABILITIES | (DEPRECATE_EOF if deprecate_eof else 0)
         self._extended = MARIADB_CACHE_METADATA if mariadb else 0
         if mariadb:
             self._capabilities &= ~1
-        self._directory = tempfile.TemporaryDirectory(prefix="sb-")
-        self.path = str(Path(self._directory.name) / "sock")
-        self.reply: list[bytes] = []
-        self.hang_up = False
         self.login = b""
-        self.commands: list[bytes] = []
-        self._listener = socket.socket(socket.AF_UNIX)
-        self._listener.bind(self.path)
-        self._listener.listen(64)
-        self._clients: list[socket.socket] = []
-        self._threads = [threading.Thread(target=self._accept, daemon=True)]
-        self._threads[0].start()
+        super().__init__()
 
     @property
     def args(self) -> list[str]:
         return ["--db-driver=mysql", f"--mysql-socket={self.path}"]
 
-    def __enter__(self) -> FakeServer:
-        return self
+    def receive(self, client: socket.socket) -> bytes | None:
+        return receive(client)
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self._listener.shutdown(socket.SHUT_RDWR)
-        self._threads[0].join()
-        for client in list(self._clients):
-            with contextlib.suppress(OSError):  # its thread may be closing it
-                client.shutdown(socket.SHUT_RDWR)
-        for thread in self._threads[1:]:
-            thread.join()
-        self._listener.close()
-        self._directory.cleanup()
-
-    def _accept(self) -> None:
-        while True:
-            try:
-                client, _ = self._listener.accept()
-            except OSError:
-                return
-            self._clients.append(client)
-            thread = threading.Thread(target=self._serve, args=(client,), daemon=True)
-            self._threads.append(thread)
-            thread.start()
-
-    def _serve(self, client: socket.socket) -> None:
-        try:
-            self.log_in(client)
-            while (command := receive(client)) is not None:
-                self.commands.append(command)
-                if command[:1] in ANSWERED:
-                    for piece in self.reply:
-                        send_and_wait(client, piece)
-                    if self.hang_up:
-                        break
-        except OSError:
-            return  # the client is gone, which many tests want
-        finally:
-            self._clients.remove(client)
-            client.close()
+    def is_answered(self, command: bytes) -> bool:
+        return command[:1] in ANSWERED
 
     def log_in(self, client: socket.socket) -> None:
         """Greet, and let the client in whatever it answers."""
@@ -215,13 +149,6 @@ class FakeServer:
             + plugin
             + b"\x00"
         )
-
-
-def send_and_wait(client: socket.socket, piece: bytes) -> None:
-    """Send, and return when the other side has read all of it."""
-    client.sendall(piece)
-    while struct.unpack("i", fcntl.ioctl(client, termios.TIOCOUTQ, b"\0\0\0\0"))[0] > 0:
-        time.sleep(0)
 
 
 def receive(client: socket.socket) -> bytes | None:

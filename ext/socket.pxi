@@ -1,0 +1,83 @@
+# What the wire protocols share: a socket's two system calls, and buffers that grow.
+
+cdef extern from "<sys/socket.h>" nogil:
+    ssize_t send(int, const void *, size_t, int)
+    ssize_t recv(int, void *, size_t, int)
+    int MSG_NOSIGNAL
+    int MSG_DONTWAIT
+
+cdef extern from "<poll.h>" nogil:
+    short POLLOUT
+
+cdef extern from "<errno.h>" nogil:
+    int EWOULDBLOCK
+
+cdef enum:
+    WIRE_FIRST_SIZE = 16384     # of a buffer; most replies fit
+    WIRE_KEPT_SIZE = 1048576    # buffers that grew beyond are given back
+    WIRE_WOULD_BLOCK = -2
+
+
+cdef bint grow_buffer(char **buffer, size_t *size, size_t needed) noexcept nogil:
+    """Make room for so many bytes, by doubling; False without memory."""
+    cdef size_t grown = size[0] if size[0] else WIRE_FIRST_SIZE
+    cdef char *moved
+    if needed <= size[0]:
+        return True
+    while grown < needed:
+        grown *= 2
+    moved = <char *>realloc(buffer[0], grown)
+    if moved == NULL:
+        return False
+    buffer[0] = moved
+    size[0] = grown
+    return True
+
+
+cdef void shrink_buffer(char **buffer, size_t *size) noexcept nogil:
+    """Give back a buffer that one large message has made large."""
+    if size[0] > WIRE_KEPT_SIZE:
+        free(buffer[0])
+        buffer[0] = NULL
+        size[0] = 0
+
+
+cdef inline void wait_for(int fd, short events) noexcept nogil:
+    cdef pollfd waiting
+    waiting.fd = fd
+    waiting.events = events
+    poll(&waiting, 1, -1)
+
+
+cdef bint socket_send(int fd, const char *data, size_t n) noexcept nogil:
+    """Send all of it; False if the connection failed."""
+    cdef ssize_t sent
+    while True:
+        sent = send(fd, data, n, MSG_NOSIGNAL)
+        if sent == <ssize_t>n:
+            return True
+        if sent > 0:
+            data += sent
+            n -= sent
+        elif errno == EAGAIN or errno == EWOULDBLOCK:
+            wait_for(fd, POLLOUT)
+        elif errno != EINTR:
+            return False
+
+
+cdef ssize_t socket_receive(int fd, bint polled, char *to, size_t room) noexcept nogil:
+    """How many bytes came; 0 at the end, -1 if the connection failed, WIRE_WOULD_BLOCK if it does not block.
+
+    `polled` asks for poll before recv: Linux wakes a receiver that sleeps on a local socket also when the other
+    side has read the request, which costs a switch for nothing."""
+    cdef ssize_t n
+    if polled:
+        wait_for(fd, POLLIN)
+    while True:
+        n = recv(fd, to, room, 0)
+        if n >= 0:
+            return n
+        if errno == EAGAIN or errno == EWOULDBLOCK:
+            return WIRE_WOULD_BLOCK
+        if errno != EINTR:
+            return -1
