@@ -11,6 +11,7 @@ include "log.pxi"           # messages, duplicate suppression
 include "rand.pxi"          # generator, seeding, distributions, strings
 include "histogram.pxi"     # HDR latency recording; the logarithmic histogram for scripts
 include "worker.pxi"        # one worker's counters and latencies; snapshots for the reporter
+include "fiber.pxi"         # many workers on few OS threads; how a worker waits
 include "pacer.pxi"         # rate mode: when the next event should start
 include "run.pxi"           # one run: limits, barrier, the event functions that Lua calls
 include "lua_api.pxi"       # the script's options; the JSON array of reports

@@ -1,10 +1,7 @@
 # The memory test: blocks that are read or written word by word.
 
 cdef extern from "<sys/mman.h>" nogil:
-    void *mmap(void *, size_t, int, int, int, long)
-    int munmap(void *, size_t)
-    void *MAP_FAILED
-    int PROT_READ, PROT_WRITE, MAP_PRIVATE, MAP_ANONYMOUS, MAP_HUGETLB
+    int MAP_HUGETLB
 
 # One pass over a block in order. `volatile` forbids to leave an access out or to join several; unrolled, so that the
 # memory and not the counting sets the pace. The empty statement keeps the compiler from removing that loop.

@@ -3,13 +3,11 @@
 # Every operation has two phases: send, and receive, which either completes or returns DB_AGAIN to be called
 # again when the descriptor of wait_fd is readable. A worker thread that has nothing else to do waits in between.
 
-cdef extern from "<poll.h>" nogil:
-    cdef struct pollfd:
-        int fd
-        short events
-        short revents
-    int poll(pollfd *, unsigned long, int)
-    short POLLIN
+cdef extern from "<fcntl.h>" nogil:
+    int fcntl(int, int, ...)
+    int F_GETFL
+    int F_SETFL
+    int O_NONBLOCK
 
 cdef enum:
     DB_OK = 0
@@ -154,10 +152,23 @@ cdef int db_connect(db_connection *con, bint say_why) noexcept nogil:
     """Connect; on failure the error record is filled and, if say_why, the driver's fatal lines are printed."""
     db_clear_error(con)
     con.say_why = say_why
-    if con.driver.ops.connect(con) != DB_OK:
+    if on_carrier(<fiber_errand>con.driver.ops.connect, con) != DB_OK:
         con.pub.error = DB_ERROR_FATAL
         return DB_FAILED
     con.epoch += 1
+    if this_fiber() != NULL:
+        db_must_not_block(con.driver.ops.wait_fd(con))
+    return DB_OK
+
+
+cdef void db_must_not_block(int fd) noexcept nogil:
+    cdef int flags = fcntl(fd, F_GETFL, 0) if fd >= 0 else -1
+    if flags >= 0:
+        fcntl(fd, F_SETFL, flags | O_NONBLOCK)
+
+
+cdef int db_disconnect(void *con) noexcept nogil:
+    (<db_connection *>con).driver.ops.disconnect(<db_connection *>con)
     return DB_OK
 
 
@@ -239,7 +250,8 @@ cdef void db_unref(db_connection *con) noexcept nogil:
 cdef void db_drop_session(db_connection *con) noexcept nogil:
     db_free_result(con)
     if con.session != NULL:
-        con.driver.ops.disconnect(con)
+        forget_fd(con.driver.ops.wait_fd(con))
+        on_carrier(db_disconnect, con)
         con.session = NULL
 
 
@@ -295,12 +307,9 @@ cdef bint db_ready(db_connection *con) noexcept nogil:
 
 cdef int db_receive(db_connection *con) noexcept nogil:
     """The second phase, waiting as long as it takes."""
-    cdef pollfd waiting
     cdef int rc = con.driver.ops.receive(con)
     while rc == DB_AGAIN:
-        waiting.fd = con.driver.ops.wait_fd(con)
-        waiting.events = POLLIN
-        poll(&waiting, 1, -1)
+        wait_for(con.driver.ops.wait_fd(con), POLLIN)
         rc = con.driver.ops.receive(con)
     return rc
 

@@ -71,7 +71,7 @@ cdef void db_recover(db_connection *con) noexcept nogil:
                 sb_run_fail()
             con.pub.error = DB_ERROR_FATAL
             return
-        sleep_ns(pause_ns)
+        worker_sleep_ns(pause_ns)
         if pause_ns < 100000000:
             pause_ns *= 2
     sb_log(LOG_DEBUG, b"Reconnected")

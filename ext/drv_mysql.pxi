@@ -1,6 +1,5 @@
 # MySQL and MariaDB: PyMySQL connects and logs in, everything else is said here on its socket.
 from cpython.ref cimport Py_DECREF, Py_INCREF
-from posix.unistd cimport close
 
 cdef bint my_tracing = False
 cdef uint32_t my_most_prepared = 0      # statements of one connection, for advice
@@ -181,7 +180,9 @@ cdef int my_emulate(db_statement *stmt) noexcept nogil:
 
 
 cdef int my_wait_fd(db_connection *con) noexcept nogil:
-    return (<my_session *>con.session).fd
+    """-1 if there is nothing to wait for: a transport in Python waits itself."""
+    cdef my_session *s = <my_session *>con.session
+    return s.fd if s.transport == NULL else -1
 
 
 cdef bint my_more_results(db_connection *con) noexcept nogil:

@@ -1,11 +1,5 @@
 # One run: limits, start barrier, and the functions that thread_run calls in every worker.
 
-cdef extern from *:
-    """
-    static __thread int sb_thread_failed;
-    """
-    int sb_thread_failed        # the calling thread has ended the run with an error
-
 cdef struct run_state:
     int stop                    # no new events: an error, a signal, a forced end
     int failed                  # a worker ended with an error
@@ -22,7 +16,6 @@ cdef run_state run
 cdef pthread_mutex_t barrier_mutex
 cdef pthread_cond_t barrier_cond
 cdef int barrier_ready = 0
-cdef int barrier_state = 0      # 0 waiting, 1 go, -1 called off
 pthread_mutex_init(&barrier_mutex, NULL)
 cdef pthread_condattr_t monotonic
 pthread_condattr_init(&monotonic)
@@ -40,9 +33,10 @@ cdef public cbool sb_worker_ready(int thread_id) noexcept nogil:
     pthread_mutex_lock(&barrier_mutex)
     barrier_ready += 1
     pthread_cond_broadcast(&barrier_cond)
-    while barrier_state == 0:
+    while barrier_state == 0 and this_fiber() == NULL:
         pthread_cond_wait(&barrier_cond, &barrier_mutex)
     pthread_mutex_unlock(&barrier_mutex)
+    fiber_await_start()
     return barrier_state > 0
 
 
@@ -89,7 +83,7 @@ cdef bint wait_for_arrival(worker *w) noexcept nogil:
         until = arrival if arrival < now + 100000000 else now + 100000000
         if run.deadline_ns and until > run.deadline_ns:
             until = run.deadline_ns
-        sleep_ns(until - now)
+        worker_sleep_ns(until - now)
         now = clock_ns()
     w.now_ns = now
     w.event_start_ns = arrival
@@ -115,8 +109,10 @@ cdef inline void event_done(worker *w) noexcept nogil:
 cdef public cbool sb_more_events(int thread_id) noexcept nogil:
     """Whether the worker shall run one more event. In rate mode, waits until it should start."""
     cdef worker *w = worker_of(thread_id)
-    w.now_ns = clock_ns()
     w.event_start_ns = 0
+    w.now_ns = clock_ns()
+    if fiber_give_way(w.now_ns):
+        w.now_ns = clock_ns()
     return more_events(w)
 
 
@@ -141,6 +137,8 @@ cdef inline bint event_next_at(worker *w, uint64_t now_ns) noexcept nogil:
     w.now_ns = now_ns
     if w.event_start_ns:
         event_done(w)
+    if fiber_give_way(now_ns):
+        w.now_ns = clock_ns()
     if not more_events(w):
         return False
     if pacer.on:

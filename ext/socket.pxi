@@ -6,9 +6,6 @@ cdef extern from "<sys/socket.h>" nogil:
     int MSG_NOSIGNAL
     int MSG_DONTWAIT
 
-cdef extern from "<poll.h>" nogil:
-    short POLLOUT
-
 cdef extern from "<errno.h>" nogil:
     int EWOULDBLOCK
 
@@ -42,13 +39,6 @@ cdef void shrink_buffer(char **buffer, size_t *size) noexcept nogil:
         size[0] = 0
 
 
-cdef inline void wait_for(int fd, short events) noexcept nogil:
-    cdef pollfd waiting
-    waiting.fd = fd
-    waiting.events = events
-    poll(&waiting, 1, -1)
-
-
 cdef bint socket_send(int fd, const char *data, size_t n) noexcept nogil:
     """Send all of it; False if the connection failed."""
     cdef ssize_t sent
@@ -71,7 +61,7 @@ cdef ssize_t socket_receive(int fd, bint polled, char *to, size_t room) noexcept
     `polled` asks for poll before recv: Linux wakes a receiver that sleeps on a local socket also when the other
     side has read the request, which costs a switch for nothing."""
     cdef ssize_t n
-    if polled:
+    if polled or this_fiber() != NULL:
         wait_for(fd, POLLIN)
     while True:
         n = recv(fd, to, room, 0)

@@ -38,6 +38,9 @@ class BuiltinCommands:
             raise UsageError(f"The '{self._name}' test requires a command argument. See 'sysbench {self._name} help'")
         apply_test_options(self._cmdline, self._builtin.options, accept_unknown=False)
         check_commands(self._cmdline, COMMANDS, COMMANDS, self._name)
+        if self._plan.multiplex:
+            value = self._plan.multiplex
+            raise UsageError.fatal(f"Invalid value for --multiplex: {value} (it is for Lua scripts; here it must be 0)")
         set_up_rand(self._plan)
         if any(command not in ("run", "help") for command in self._cmdline.commands):
             check_commands(self._cmdline, COMMANDS, self._commands(), self._name)

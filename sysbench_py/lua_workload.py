@@ -6,35 +6,21 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sysbench_py import core
-from sysbench_py.errors import UsageError
 from sysbench_py.log import FATAL, log
+from sysbench_py.lua_team import LuaTeam
 from sysbench_py.plan import Plan
-from sysbench_py.script import Script, State
+from sysbench_py.script import State
 from sysbench_py.stats.model import NS_PER_S, IntervalStats, TotalStats
-
-
-def load_worker_state(script: Script, thread_id: int, options: Mapping[str, Any]) -> State | None:
-    """A worker's own state, body executed and `sysbench.opt` filled; None, after a message, on failure."""
-    try:
-        state = State(script, thread_id)
-        state.load()
-    except UsageError as error:
-        log(FATAL, f"`thread_init' function failed: {error}")
-        return None
-    except MemoryError:
-        log(FATAL, "not enough memory for another Lua state: use fewer --threads")
-        return None
-    state.set_options(options)
-    return state
 
 
 class LuaWorkload:
     """`main` is the main state, loaded and with its options set."""
 
-    def __init__(self, main: State, options: Mapping[str, Any], threads: int) -> None:
+    def __init__(self, main: State, options: Mapping[str, Any], plan: Plan) -> None:
         self._main = main
         self._options = options
-        self._threads = threads
+        self._threads = plan.threads
+        self._team = LuaTeam(main.script, options, plan)
         self._hook_failed = False
         # Hooks count only if the script's body has set them in the main state.
         self._hooks = {name for name in ("report_intermediate", "report_cumulative") if main.call("hook_defined", name)}
@@ -61,14 +47,8 @@ class LuaWorkload:
     def open(self) -> bool:
         return True
 
-    def run_worker(self, thread_id: int) -> bool:
-        state = load_worker_state(self._main.script, thread_id, self._options)
-        if state is None:
-            core.worker_missing()
-            return False
-        ok = bool(state.call("run_worker", thread_id))
-        state.close()
-        return ok
+    def run_workers(self, thread_ids: Sequence[int]) -> bool:
+        return self._team.run_events(thread_ids)
 
     def interval_messages(self, stats: IntervalStats) -> Sequence[str] | None:
         if "report_intermediate" not in self._hooks:

@@ -52,6 +52,12 @@ GENERAL_OPTIONS = (
         "perform LuaJIT control command. This option is equivalent to 'luajit -j'. "
         "See LuaJIT documentation for more information",
     ),
+    Option(
+        "multiplex",
+        Kind.INT,
+        "0",
+        "number of OS threads that run the worker threads of a Lua script in turn. 0 gives each one of its own",
+    ),
     Option("tx-rate", Kind.INT, "0", "deprecated alias for --rate"),
     Option("max-requests", Kind.INT, "0", "deprecated alias for --events"),
     Option("max-time", Kind.INT, "0", "deprecated alias for --time"),

@@ -22,11 +22,13 @@ class Plan:
     """The general settings of a run.
 
     A limit, rate or interval of 0 means none, a `seed` of 0 means the current time, a `percentile` of 0
-    that none is calculated. `forced_shutdown_s` counts from the time limit; None means never.
+    that none is calculated. `multiplex` is the number of OS threads that all workers share; 0 gives each its own.
+    `forced_shutdown_s` counts from the time limit; None means never.
     An empty `db_driver` or `luajit_cmd` means that the user named none.
     """
 
     threads: int
+    multiplex: int
     events_limit: int
     time_limit_s: int
     warmup_s: int

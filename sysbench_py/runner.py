@@ -15,7 +15,7 @@ from sysbench_py.plan import Plan
 from sysbench_py.sinks import text
 from sysbench_py.stats.collect import interval_stats, total_stats
 from sysbench_py.stats.model import NS_PER_S, TotalStats
-from sysbench_py.worker import Crew
+from sysbench_py.worker import Crew, crew_groups
 from sysbench_py.workload import Workload
 
 # How often the main loop looks at the queue of a rate-limited run, so that its overflow is seen.
@@ -44,7 +44,8 @@ class Runner:
         self._plan = plan
         self._workload = workload
         self._interrupts = interrupts
-        self._crew = Crew(workload.run_worker, plan.threads, plan.thread_stack_size_bytes)
+        groups = crew_groups(plan.threads, plan.multiplex)
+        self._crew = Crew(workload.run_workers, groups, plan.thread_stack_size_bytes)
         self._start_ns = 0
         self._last_interval: core.Snapshot | None = None
         self._last_checkpoint: core.Snapshot | None = None
@@ -269,6 +270,15 @@ class Runner:
             late = _late_threads(unfinished_ns)
             say(f"The time limit was {LATE_S} s ago. {late} (--forced-shutdown would end them)")
 
+    def _tell_of_lag(self) -> None:
+        """A worker that shares its OS thread and does not wait where that can be seen keeps the others waiting."""
+        thread_id, lag_ns = core.carrier_lag()
+        if lag_ns:
+            say(
+                f"Worker #{thread_id} kept others from running for {lag_ns / NS_PER_S:.1f} s: with --multiplex, events "
+                "should wait in the mysql and pgsql drivers only (not in usleep, os.execute, sqlite)"
+            )
+
     def _cut_off(self, why: str, status: ExitStatus) -> None:
         """Report without the workers that are still inside of events, name them, and end the process."""
         core.run_stop()
@@ -286,6 +296,7 @@ class Runner:
         self._interrupts.run_ended()
         snapshot = core.snapshot(ended=True)
         log(INFO, "Done.\n")
+        self._tell_of_lag()
         failed = core.run_failed() or self._crew.failed
         stats = self._total(snapshot)
         # A run that failed at once has nothing to report, and with a full queue it has outrun itself.

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from lupa.luajit21 import LuaRuntime
 
@@ -22,6 +22,13 @@ _HERE = Path(__file__).parent
 # In a source tree lua/ and ext/ lie beside the package, in an installed one inside of it.
 _LUA = next(folder for folder in (_HERE / "lua", _HERE.parent / "lua") if (folder / "internal").is_dir())
 _ABI = next(path for path in (_HERE / "ext/abi.h", _HERE.parent / "ext/abi.h") if path.is_file())
+
+
+class Body(NamedTuple):
+    """A function of the engine's for a C stack of its own; `succeeded` tells, once, how it went."""
+
+    address: int
+    succeeded: Callable[[], bool]
 
 
 @dataclass(frozen=True)
@@ -170,6 +177,11 @@ class State:
     def call(self, function: str, *arguments: Any) -> Any:
         """Call a function of lua/internal/sysbench.engine.lua."""
         return self._engine[function.encode()](*(_to_lua(self._runtime, item) for item in arguments))
+
+    def body(self, function: str, argument: Any) -> Body:
+        """Such a call as a C function without arguments."""
+        address, succeeded = self.call("body", function, argument)
+        return Body(int(address), lambda: bool(succeeded()))
 
     def load(self) -> None:
         """Execute the script's body. Raises UsageError with Lua's message, or if there is no such script."""

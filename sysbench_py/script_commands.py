@@ -14,14 +14,15 @@ from sysbench_py.drivers import DRIVERS, find_driver
 from sysbench_py.errors import ExitStatus, UsageError
 from sysbench_py.interrupts import Interrupts
 from sysbench_py.log import NOTICE, log, say
-from sysbench_py.lua_workload import LuaWorkload, load_worker_state
+from sysbench_py.lua_team import LuaTeam
+from sysbench_py.lua_workload import LuaWorkload
 from sysbench_py.options import Option, OptionSet, format_option_list
 from sysbench_py.plan import Plan
 from sysbench_py.runner import Runner
 from sysbench_py.script import Script, State
 from sysbench_py.suggest import did_you_mean
 from sysbench_py.unused_options import unused_options
-from sysbench_py.worker import Crew
+from sysbench_py.worker import Crew, crew_groups
 
 PS_MODES = ("auto", "disable")
 
@@ -97,7 +98,7 @@ class ScriptCommands:
         if main.command_defined(command):
             return self._own_command(main, command, options)
         if command == "run":
-            workload = LuaWorkload(main, options, self._plan.threads)
+            workload = LuaWorkload(main, options, self._plan)
             return Runner(self._plan, workload, self._interrupts).run()
         ok = main.call("call", command)
         main.close()
@@ -138,16 +139,10 @@ class ScriptCommands:
             main.close()
             return ExitStatus.OK if ok else ExitStatus.ERROR
 
-        def work(thread_id: int) -> bool:
-            state = load_worker_state(main.script, thread_id, options)
-            if state is None:
-                return False
-            ok = bool(state.call("call_command", command))
-            state.close()
-            return ok
-
+        team = LuaTeam(main.script, options, self._plan)
         log(NOTICE, "Initializing worker threads...\n")
-        crew = Crew(work, threads, self._plan.thread_stack_size_bytes)
+        groups = crew_groups(threads, self._plan.multiplex)
+        crew = Crew(lambda ids: team.run_command(ids, command), groups, self._plan.thread_stack_size_bytes)
         crew.start()
         crew.join()
         main.close()

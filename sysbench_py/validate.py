@@ -26,6 +26,7 @@ def make_plan(options: OptionSet, warn: Callable[[str], None]) -> Plan:
     """
     _take_alias(options, "num-threads", "threads", warn)
     threads = _at_least(1, options, "threads")
+    multiplex = _at_least(0, options, "multiplex")
     _take_alias(options, "max-requests", "events", warn)
     events_limit = max(options.get("events", int), 0)
     _take_alias(options, "max-time", "time", warn)
@@ -61,6 +62,7 @@ def make_plan(options: OptionSet, warn: Callable[[str], None]) -> Plan:
     db_reconnect_timeout_s = _at_least(0, options, "db-reconnect-timeout")
     return Plan(
         threads=threads,
+        multiplex=multiplex,
         events_limit=events_limit,
         time_limit_s=time_limit_s,
         warmup_s=warmup_s,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from sysbench_py import core
 from sysbench_py.log import DEBUG, FATAL, log
@@ -12,16 +12,27 @@ from sysbench_py.log import DEBUG, FATAL, log
 MIN_STACK_SIZE_BYTES = 512 * 1024
 
 
-class Crew:
-    """The workers of a run or of a parallel command: work(thread id) tells whether it went well."""
+def crew_groups(threads: int, carriers: int) -> list[Sequence[int]]:
+    """Which workers run on which OS thread: each on one of its own, or all on so many carriers."""
+    n = min(carriers, threads) or threads
+    return [range(first, threads, n) for first in range(n)]
 
-    def __init__(self, work: Callable[[int], bool], threads: int, stack_size_bytes: int) -> None:
+
+class Crew:
+    """The workers of a run or of a parallel command, a group of them on each OS thread.
+
+    work(thread ids) runs a group and tells whether it went well.
+    """
+
+    def __init__(
+        self, work: Callable[[Sequence[int]], bool], groups: Sequence[Sequence[int]], stack_size_bytes: int
+    ) -> None:
         self._work = work
-        self._threads = threads
+        self._groups = groups
         self._stack_size_bytes = max(stack_size_bytes, MIN_STACK_SIZE_BYTES)
         self._lock = threading.Lock()
         self._ended = threading.Event()
-        self.running = threads
+        self.running = sum(map(len, groups))
         self.failed = False
         # Set when the last worker has ended; a signal handler may set it earlier, to wake whoever waits.
         self.wake = threading.Event()
@@ -32,30 +43,33 @@ class Crew:
         before = threading.stack_size(self._stack_size_bytes)
         started = 0
         try:
-            for thread_id in range(self._threads):
-                threading.Thread(target=self._run, args=(thread_id,), name=f"worker {thread_id}", daemon=True).start()
+            for group in self._groups:
+                name = f"worker {group[0]}"
+                threading.Thread(target=self._run, args=(group,), name=name, daemon=True).start()
                 started += 1
         except RuntimeError as error:
-            log(FATAL, f"thread {started + 1} of {self._threads} cannot be started: {error}")
-            for _ in range(started, self._threads):
-                core.worker_missing()
-                self._finish(False)
+            log(FATAL, f"thread {started + 1} of {len(self._groups)} cannot be started: {error}")
+            for group in self._groups[started:]:
+                for _ in group:
+                    core.worker_missing()
+                self._finish(group, False)
         finally:
             threading.stack_size(before)
 
-    def _run(self, thread_id: int) -> None:
-        core.rng_enter(thread_id)
-        log(DEBUG, f"Worker thread (#{thread_id}) started")
+    def _run(self, group: Sequence[int]) -> None:
+        core.rng_enter(group[0])
+        for thread_id in group:
+            log(DEBUG, f"Worker thread (#{thread_id}) started")
         ok = False
         try:
-            ok = self._work(thread_id)
+            ok = self._work(group)
         finally:
-            self._finish(ok)
+            self._finish(group, ok)
 
-    def _finish(self, ok: bool) -> None:
+    def _finish(self, group: Sequence[int], ok: bool) -> None:
         with self._lock:
             self.failed = self.failed or not ok
-            self.running -= 1
+            self.running -= len(group)
             if self.running == 0:
                 self._ended.set()
                 self.wake.set()

@@ -28,9 +28,9 @@ class Workload(Protocol):
     def open(self) -> bool:
         """After these lines, before the workers; False, after a message, if that fails."""
 
-    def run_worker(self, thread_id: int) -> bool:
-        """The whole life of a worker, in its thread: set up, wait at the core's start barrier, run events,
-        tear down. Whether nothing failed."""
+    def run_workers(self, thread_ids: Sequence[int]) -> bool:
+        """The whole life of the workers of an OS thread, most often of one: set up, wait at the core's start
+        barrier, run events, tear down. Whether nothing failed."""
 
     def interval_messages(self, stats: IntervalStats) -> Sequence[str] | None:
         """An intermediate report of the test's own; None for the usual one, empty if it is printed."""

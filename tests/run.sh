@@ -23,4 +23,5 @@ done
 install_project --editable '.[test,dev]'
 .venv/bin/ruff check --quiet
 .venv/bin/mypy --no-error-summary
-exec .venv/bin/python -m pytest "$@"
+# Most of the time tests wait, for servers and for time limits: three at once load two cores.
+exec .venv/bin/python -m pytest -n 3 --dist loadfile "$@"

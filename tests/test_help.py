@@ -26,6 +26,7 @@ NOT_IN_THE_REFERENCE = {
     "pgsql-ignore-errors",
     "mysql-password-file",
     "pgsql-password-file",
+    "multiplex",
 }
 
 

@@ -23,7 +23,8 @@ ALLOWED = {
     "worker": {"core", "log"},
     "workload": {"plan", "stats"},
     "script": {"core", "errors", "options", "version"},
-    "lua_workload": {"core", "errors", "log", "plan", "script", "stats"},
+    "lua_team": {"core", "errors", "log", "plan", "script"},
+    "lua_workload": {"core", "log", "lua_team", "plan", "script", "stats"},
     "runner": {"core", "errors", "interrupts", "log", "plan", "sinks", "stats", "worker", "workload"},
 }
 # Only the top of the program may import these.

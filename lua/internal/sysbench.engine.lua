@@ -5,11 +5,12 @@ local export_globals = ...
 local ffi = require("ffi")
 local C = ffi.C
 local FATAL = 0
-local c_string = ffi.typeof("const char *")
+local c_string, c_function, address =
+   ffi.typeof("const char *"), ffi.typeof("void (*)(void)"), ffi.typeof("uintptr_t")
 -- What a script makes of the globals must not break the engine.
 local _G, sysbench = _G, sysbench
-local collectgarbage, loadfile, loadstring, pairs, pcall, require, tostring, type =
-   collectgarbage, loadfile, loadstring, pairs, pcall, require, tostring, type
+local collectgarbage, loadfile, loadstring, pairs, pcall, require, tonumber, tostring, type =
+   collectgarbage, loadfile, loadstring, pairs, pcall, require, tonumber, tostring, type
 local open, format = io.open, string.format
 
 local engine = {}
@@ -161,6 +162,16 @@ function engine.run_worker(thread_id)
    end
    C.sb_worker_done(thread_id)
    return true
+end
+
+-- A C function without arguments that calls one of these functions, and one that tells, once, how it went.
+function engine.body(name, argument)
+   local ok = false
+   local body = ffi.cast(c_function, function() ok = engine[name](argument) end)
+   return tonumber(ffi.cast(address, body)), function()
+      body:free()
+      return ok
+   end
 end
 
 -- Close connections that nobody refers to.

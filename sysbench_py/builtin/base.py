@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 
 from sysbench_py import core
@@ -11,8 +12,8 @@ from sysbench_py.plan import Plan
 from sysbench_py.stats.model import IntervalStats, TotalStats
 
 
-class SimpleTest:
-    """A test with the usual reports, without commands, set-up and tear-down. A subclass adds the worker."""
+class SimpleTest(ABC):
+    """A test with the usual reports, without commands, set-up and tear-down."""
 
     sql = False
     commands: Mapping[str, Callable[[], ExitStatus]] = {}
@@ -22,6 +23,14 @@ class SimpleTest:
 
     def events_limit(self, plan: Plan) -> int:
         return plan.events_limit
+
+    @abstractmethod
+    def run_worker(self, thread_id: int) -> bool:
+        """The whole life of a worker, in its thread. Whether nothing failed."""
+
+    def run_workers(self, thread_ids: Sequence[int]) -> bool:
+        (thread_id,) = thread_ids
+        return self.run_worker(thread_id)
 
     def mode_messages(self) -> Sequence[tuple[int, str]]:
         return ()

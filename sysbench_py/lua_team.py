@@ -1,0 +1,73 @@
+"""The Lua states of workers: one on an OS thread, or many that a carrier runs in turn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from sysbench_py import core
+from sysbench_py.errors import UsageError
+from sysbench_py.log import FATAL, log
+from sysbench_py.plan import Plan
+from sysbench_py.script import Script, State
+
+
+class LuaTeam:
+    """Makes a state for each worker, its body executed and `sysbench.opt` filled, and lets it work there."""
+
+    def __init__(self, script: Script, options: Mapping[str, Any], plan: Plan) -> None:
+        self._script = script
+        self._options = options
+        self._multiplexed = plan.multiplex > 0
+
+    def run_events(self, thread_ids: Sequence[int]) -> bool:
+        """The whole lives of these workers in a run; whether nothing failed."""
+        return self._run(thread_ids, "run_worker", lambda thread_id: thread_id)
+
+    def run_command(self, thread_ids: Sequence[int], command: str) -> bool:
+        """A command of the script's own, once for each of these workers; whether none failed."""
+        return self._run(thread_ids, "call_command", lambda _: command)
+
+    def _run(self, thread_ids: Sequence[int], function: str, argument: Callable[[int], int | str]) -> bool:
+        if self._multiplexed:
+            return self._run_in_turn(thread_ids, function, argument)
+        (thread_id,) = thread_ids
+        state = self._load(thread_id)
+        if state is None:
+            return False
+        ok = bool(state.call(function, argument(thread_id)))
+        state.close()
+        return ok
+
+    def _run_in_turn(self, thread_ids: Sequence[int], function: str, argument: Callable[[int], int | str]) -> bool:
+        states = []
+        for thread_id in thread_ids:
+            core.rng_enter(thread_id)
+            states.append(self._load(thread_id))
+        loaded = [state for state in states if state is not None]
+        bodies = [state.body(function, argument(state.thread_id)) for state in loaded]
+        try:
+            core.carrier_run([(state.thread_id, body.address) for state, body in zip(loaded, bodies, strict=True)])
+        except MemoryError as error:
+            log(FATAL, f"{error}: use fewer --threads")
+            for _ in loaded:
+                core.worker_missing()
+            return False
+        for state in loaded:
+            state.close()
+        return len(loaded) == len(states) and all(body.succeeded() for body in bodies)
+
+    def _load(self, thread_id: int) -> State | None:
+        """None, after a message, on failure."""
+        try:
+            state = State(self._script, thread_id)
+            state.load()
+        except (UsageError, MemoryError) as error:
+            if isinstance(error, MemoryError):
+                log(FATAL, "not enough memory for another Lua state: use fewer --threads")
+            else:
+                log(FATAL, f"`thread_init' function failed: {error}")
+            core.worker_missing()
+            return None
+        state.set_options(self._options)
+        return state
