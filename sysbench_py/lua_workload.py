@@ -10,7 +10,7 @@ from sysbench_py.log import FATAL, log
 from sysbench_py.lua_team import LuaTeam
 from sysbench_py.plan import Plan
 from sysbench_py.script import State
-from sysbench_py.stats.model import NS_PER_S, IntervalStats, TotalStats
+from sysbench_py.stats.model import NO_PERCENTILE, NS_PER_S, IntervalStats, TotalStats
 
 
 class LuaWorkload:
@@ -75,10 +75,10 @@ class LuaWorkload:
                 **_stat(stats),
                 # At the end none is running any more; the report is of all of them.
                 "threads_running": self._threads if final else stats.threads_running,
-                "latency_min": stats.latency_min_ns / NS_PER_S,
-                "latency_max": stats.latency_max_ns / NS_PER_S,
-                "latency_avg": stats.latency_avg_ns / NS_PER_S,
-                "latency_sum": stats.latency_sum_ns / NS_PER_S,
+                "latency_min": stats.latency.min_ns / NS_PER_S,
+                "latency_max": stats.latency.max_ns / NS_PER_S,
+                "latency_avg": stats.latency.avg_ns / NS_PER_S,
+                "latency_sum": stats.latency.sum_ns / NS_PER_S,
             },
         )
 
@@ -113,11 +113,12 @@ class LuaWorkload:
 def _stat(stats: IntervalStats | TotalStats) -> dict[str, Any]:
     """What both report hooks get: counts of the period, times in seconds."""
     counters = stats.counters
+    first, *_ = stats.latency.percentiles or (NO_PERCENTILE,)
     return {
         "threads_running": stats.threads_running,
         "time_interval": stats.interval_s,
         "time_total": stats.time_total_s,
-        "latency_pct": stats.latency_percentile_ns / NS_PER_S,
+        "latency_pct": first.latency_ns / NS_PER_S,
         "events": counters.events,
         "reads": counters.reads,
         "writes": counters.writes,

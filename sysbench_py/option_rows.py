@@ -104,10 +104,11 @@ LOG_OPTIONS = (Option("verbosity", Kind.INT, "3", "verbosity level {5 - debug, 0
 LATENCY_OPTIONS = (
     Option(
         "percentile",
-        Kind.INT,
+        Kind.LIST,
         "95",
         "percentile to calculate in latency statistics (1-100). "
         "Use the special value of 0 to disable percentile calculations",
+        suffix="=N",
     ),
     Option("histogram", Kind.BOOL, "off", "print latency histogram in report"),
 )

@@ -21,8 +21,8 @@ class RandPlan:
 class Plan:
     """The general settings of a run.
 
-    A limit, rate or interval of 0 means none, a `seed` of 0 means the current time, a `percentile` of 0
-    that none is calculated. `multiplex` is the number of OS threads that all workers share; 0 gives each its own.
+    A limit, rate or interval of 0 means none, a `seed` of 0 means the current time; without `percentiles` none
+    is calculated. `multiplex` is the number of OS threads that all workers share; 0 gives each its own.
     `forced_shutdown_s` counts from the time limit; None means never.
     An empty `db_driver` or `luajit_cmd` means that the user named none.
     """
@@ -38,7 +38,7 @@ class Plan:
     rate_per_s: int
     report_interval_s: int
     checkpoints_s: tuple[int, ...]
-    percentile: int
+    percentiles: tuple[float, ...]
     histogram: bool
     verbosity: int
     debug: bool

@@ -115,7 +115,7 @@ class Runner:
         plan = self._plan
         libc = core.LibcRandom((plan.seed or int(time.time())) & 0xFFFFFFFF)
         states = [libc.state() for _ in range(plan.threads)]
-        core.run_setup(states, self._workload.events_limit(plan), not plan.warmup_s, plan.percentile > 0)
+        core.run_setup(states, self._workload.events_limit(plan), not plan.warmup_s, bool(plan.percentiles))
         core.pacer_setup(plan.rate_per_s, libc.state())
 
     def _all_ready(self) -> bool:
@@ -211,7 +211,7 @@ class Runner:
             self._last_interval,
             start_ns=self._start_ns,
             threads_running=self._threads_running,
-            percentile=self._plan.percentile,
+            percentiles=self._plan.percentiles,
             sql=self._workload.sql,
             rate_mode=self._plan.rate_per_s > 0,
             queue_length=queue_length,
@@ -235,14 +235,14 @@ class Runner:
             self._last_checkpoint,
             start_ns=self._start_ns,
             threads_running=self._threads_running,
-            percentile=self._plan.percentile,
+            percentiles=self._plan.percentiles,
             sql=self._workload.sql,
             unfinished_ns=unfinished_ns,
         )
 
     def _report_total(self, stats: TotalStats, *, final: bool) -> None:
         if self._plan.histogram and final:
-            for message in text.histogram_messages(stats.histogram):
+            for message in text.histogram_messages(stats.latency.histogram):
                 log(NOTICE, message)
         messages = self._workload.total_messages(stats, final)
         if messages is None:

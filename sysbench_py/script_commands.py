@@ -94,6 +94,9 @@ class ScriptCommands:
         if command == "help" and not main.command_defined("help") and not main.call("defined", "help"):
             return self._print_options(rows or ())
         options = self._cmdline.options.exported()
+        # Scripts know one percentile, a number.
+        percent = next(iter(self._plan.percentiles), 0)
+        options["percentile"] = int(percent) if percent == int(percent) else percent
         main.set_options(options)
         if main.command_defined(command):
             return self._own_command(main, command, options)

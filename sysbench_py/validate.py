@@ -14,6 +14,7 @@ MAX_CHECKPOINTS = 256
 MAX_VERBOSITY = 5
 DISTRIBUTIONS = ("uniform", "gaussian", "special", "pareto", "zipfian")
 
+_PERCENT = re.compile(r"[ \t\n\v\f\r]*[+-]?[0-9]+(\.[0-9]+)?")
 _FORCED_SHUTDOWN = re.compile(r"\+?([0-9]+)(%?)")
 
 
@@ -53,11 +54,9 @@ def make_plan(options: OptionSet, warn: Callable[[str], None]) -> Plan:
     verbosity = options.get("verbosity", int)
     if not 0 <= verbosity <= MAX_VERBOSITY:
         raise UsageError(f"Invalid value for verbosity: {verbosity}", "stdout")
-    percentile = options.get("percentile", int)
-    if not 0 <= percentile <= 100:
-        raise UsageError.fatal(f"Invalid value for --percentile: {percentile}")
+    percentiles = _percentiles(options.get("percentile", tuple))
     histogram = options.get("histogram", bool)
-    if histogram and not percentile:
+    if histogram and not percentiles:
         raise UsageError.fatal("--histogram cannot be used with --percentile=0")
     db_reconnect_timeout_s = _at_least(0, options, "db-reconnect-timeout")
     return Plan(
@@ -72,7 +71,7 @@ def make_plan(options: OptionSet, warn: Callable[[str], None]) -> Plan:
         rate_per_s=rate_per_s,
         report_interval_s=report_interval_s,
         checkpoints_s=checkpoints_s,
-        percentile=percentile,
+        percentiles=percentiles,
         histogram=histogram,
         verbosity=verbosity,
         debug=debug,
@@ -137,6 +136,22 @@ def _rand(options: OptionSet) -> RandPlan:
     if not 0 <= rand.zipfian_exp < math.inf:
         raise UsageError.fatal("--rand-zipfian-exp must be >= 0")
     return rand
+
+
+def _percentiles(items: tuple[str, ...]) -> tuple[float, ...]:
+    """Each once, in the order in which they were asked for; none for 0 and without a value."""
+    percents: list[float] = []
+    for item in items:
+        if not _PERCENT.fullmatch(item):
+            raise UsageError(f"Invalid value for the 'percentile' option: '{item}'", about="percentile")
+        percents.append(float(item))
+        if not 0 <= percents[-1] <= 100:
+            raise UsageError.fatal(f"Invalid value for --percentile: {percents[-1]:.15g}")
+    if percents in ([], [0]):
+        return ()
+    if 0 in percents:
+        raise UsageError.fatal(f"Invalid value for --percentile: {','.join(items)} (0, for none, stands alone)")
+    return tuple(dict.fromkeys(percents))
 
 
 def _checkpoints_s(items: tuple[str, ...]) -> tuple[int, ...]:

@@ -194,7 +194,6 @@ CASES = [
     case("--verbosity=x cpu run"),
     case("--verbosity=0 cpu --events=2 run"),
     case("--percentile=101 cpu run"),
-    case("--percentile=99.9 cpu run"),
     case("--percentile=0 --histogram cpu run"),
     case("--rand-type=nonsense cpu run"),
     case("--rand-seed=x cpu run"),

@@ -129,14 +129,14 @@ def test_histogram_refuses_what_it_cannot_hold(latency_ns: int) -> None:
 
 
 def test_first_interval_counts_everything_since_the_start() -> None:
-    stats = interval_stats(CHECKPOINT, None, start_ns=START_NS, threads_running=3, percentile=95, sql=True)
+    stats = interval_stats(CHECKPOINT, None, start_ns=START_NS, threads_running=3, percentiles=(95,), sql=True)
     assert (stats.time_total_s, stats.interval_s, stats.threads_running) == (2.0, 2.0, 3)
     counters = stats.counters
     assert (counters.reads, counters.writes, counters.other, counters.queries) == (30, 12, 6, 48)
     assert (counters.events, counters.errors, counters.reconnects) == (3, 1, 0)
     assert (counters.bytes_read, counters.bytes_written) == (1_000, 500)
     assert stats.per_second(counters.queries) == 24.0
-    assert stats.latency_percentile_ns == 10 * MS
+    assert stats.latency.percentiles[0].latency_ns == 10 * MS
     assert (stats.rate_mode, stats.queue_length, stats.concurrency) == (False, 0, 0)
 
 
@@ -146,7 +146,7 @@ def test_later_interval_counts_only_itself() -> None:
         CHECKPOINT,
         start_ns=START_NS,
         threads_running=1,
-        percentile=50,
+        percentiles=(50,),
         sql=False,
         rate_mode=True,
         queue_length=17,
@@ -158,18 +158,18 @@ def test_later_interval_counts_only_itself() -> None:
     assert (counters.events, counters.errors, counters.reconnects) == (4, 4, 2)
     assert (counters.bytes_read, counters.bytes_written) == (2_000, 1_200)
     assert stats.per_second(counters.events) == 1.0
-    assert stats.histogram.count == 4
-    assert 4 * MS <= stats.latency_percentile_ns <= 4 * MS * 1.001
+    assert stats.latency.histogram.count == 4
+    assert 4 * MS <= stats.latency.percentiles[0].latency_ns <= 4 * MS * 1.001
     assert (stats.sql, stats.rate_mode, stats.queue_length, stats.concurrency) == (False, True, 17, 2)
 
 
 def test_total_of_the_whole_run() -> None:
-    stats = total_stats(FINAL, None, start_ns=START_NS, threads_running=0, percentile=100, sql=True)
+    stats = total_stats(FINAL, None, start_ns=START_NS, threads_running=0, percentiles=(100,), sql=True)
     assert (stats.time_total_s, stats.interval_s) == (6.0, 6.0)
     assert stats.counters.events == 7
-    assert (stats.latency_min_ns, stats.latency_max_ns, stats.latency_sum_ns) == (1 * MS, 10 * MS, 33 * MS)
-    assert stats.latency_avg_ns == 33 * MS // 7
-    assert stats.latency_percentile_ns == 10 * MS
+    assert (stats.latency.min_ns, stats.latency.max_ns, stats.latency.sum_ns) == (1 * MS, 10 * MS, 33 * MS)
+    assert stats.latency.avg_ns == 33 * MS // 7
+    assert stats.latency.percentiles[0].latency_ns == 10 * MS
     assert stats.workers == (
         WorkerStats(events=5, latency_min_ns=1 * MS, latency_max_ns=8 * MS, latency_sum_ns=19 * MS),
         WorkerStats(events=2, latency_min_ns=4 * MS, latency_max_ns=10 * MS, latency_sum_ns=14 * MS),
@@ -184,10 +184,10 @@ def test_total_of_the_whole_run() -> None:
 
 
 def test_total_after_a_checkpoint_keeps_the_clock_of_the_run() -> None:
-    stats = total_stats(FINAL, CHECKPOINT, start_ns=START_NS, threads_running=0, percentile=95, sql=False)
+    stats = total_stats(FINAL, CHECKPOINT, start_ns=START_NS, threads_running=0, percentiles=(95,), sql=False)
     assert (stats.time_total_s, stats.interval_s) == (6.0, 4.0)
     assert stats.counters.events == 4
-    assert (stats.latency_min_ns, stats.latency_max_ns, stats.latency_sum_ns) == (2 * MS, 8 * MS, 19 * MS)
+    assert (stats.latency.min_ns, stats.latency.max_ns, stats.latency.sum_ns) == (2 * MS, 8 * MS, 19 * MS)
     assert stats.fairness.events_avg == pytest.approx(4 / 3)
 
 
@@ -197,39 +197,39 @@ def test_operations_are_told_apart_for_the_period() -> None:
     none = FakeSnapshot(0, ((), ()), (0,) * 8)
     checkpoint = replace(CHECKPOINT, operations={"read": earlier, "fsync": none})
     final = replace(FINAL, operations={"read": later, "fsync": none})
-    whole = total_stats(final, None, start_ns=START_NS, threads_running=0, percentile=100, sql=False)
+    whole = total_stats(final, None, start_ns=START_NS, threads_running=0, percentiles=(100,), sql=False)
     assert [(operation.name, operation.count) for operation in whole.operations] == [("read", 4), ("fsync", 0)]
     read, fsync = whole.operations
-    assert (read.latency_min_ns, read.latency_max_ns, read.latency_sum_ns) == (1 * MS, 9 * MS, 17 * MS)
-    assert (read.latency_avg_ns, read.latency_percentile_ns) == (17 * MS // 4, 9 * MS)
-    assert fsync.latency_min_ns == fsync.latency_avg_ns == fsync.latency_max_ns == fsync.latency_sum_ns == 0
+    assert (read.latency.min_ns, read.latency.max_ns, read.latency.sum_ns) == (1 * MS, 9 * MS, 17 * MS)
+    assert (read.latency.avg_ns, read.latency.percentiles[0].latency_ns) == (17 * MS // 4, 9 * MS)
+    assert fsync.latency.min_ns == fsync.latency.avg_ns == fsync.latency.max_ns == fsync.latency.sum_ns == 0
     (read, _) = total_stats(
-        final, checkpoint, start_ns=START_NS, threads_running=0, percentile=0, sql=False
+        final, checkpoint, start_ns=START_NS, threads_running=0, percentiles=(), sql=False
     ).operations
-    assert (read.count, read.latency_min_ns, read.latency_max_ns) == (2, 2 * MS, 9 * MS)
-    assert read.latency_percentile_ns == 0
+    assert (read.count, read.latency.min_ns, read.latency.max_ns) == (2, 2 * MS, 9 * MS)
+    assert read.latency.percentiles == ()
 
 
 def test_percentile_zero_turns_percentiles_off() -> None:
-    total = total_stats(FINAL, None, start_ns=START_NS, threads_running=0, percentile=0, sql=False)
-    interval = interval_stats(FINAL, None, start_ns=START_NS, threads_running=3, percentile=0, sql=False)
-    assert (total.latency_percentile_ns, interval.latency_percentile_ns) == (0, 0)
-    assert total.histogram.count == 7
+    total = total_stats(FINAL, None, start_ns=START_NS, threads_running=0, percentiles=(), sql=False)
+    interval = interval_stats(FINAL, None, start_ns=START_NS, threads_running=3, percentiles=(), sql=False)
+    assert (total.latency.percentiles, interval.latency.percentiles) == ((), ())
+    assert total.latency.histogram.count == 7
 
 
 def test_a_run_without_events_or_length_is_all_zeros() -> None:
     idle = FakeSnapshot(START_NS, ((), ()), (0,) * 8)
-    stats = total_stats(idle, None, start_ns=START_NS, threads_running=0, percentile=95, sql=True)
+    stats = total_stats(idle, None, start_ns=START_NS, threads_running=0, percentiles=(95,), sql=True)
     assert stats.per_second(stats.counters.events) == 0.0
-    assert stats.latency_min_ns == stats.latency_avg_ns == stats.latency_max_ns == stats.latency_sum_ns == 0
-    assert stats.latency_percentile_ns == 0
+    assert stats.latency.min_ns == stats.latency.avg_ns == stats.latency.max_ns == stats.latency.sum_ns == 0
+    assert stats.latency.percentiles[0].latency_ns == 0
     assert stats.fairness.events_stddev == stats.fairness.execution_time_stddev_s == 0.0
 
 
 def test_results_are_frozen() -> None:
-    stats = total_stats(FINAL, None, start_ns=START_NS, threads_running=0, percentile=95, sql=True)
+    stats = total_stats(FINAL, None, start_ns=START_NS, threads_running=0, percentiles=(95,), sql=True)
     with pytest.raises(FrozenInstanceError):
-        stats.percentile = 50  # type: ignore[misc]
+        stats.sql = False  # type: ignore[misc]
 
 
 def test_log_buckets_cover_the_scale() -> None:

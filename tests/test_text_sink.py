@@ -24,13 +24,31 @@ from sysbench_py.stats.model import (
     Counters,
     Fairness,
     IntervalStats,
+    Latency,
     LatencyHistogram,
+    Percentile,
     TotalStats,
     WorkerStats,
 )
 
 REFERENCE = "/usr/bin/sysbench"
 NO_HISTOGRAM = LatencyHistogram([], 0)
+
+
+def latency(
+    *percentiles: tuple[float, int],
+    min_ns: int = 0,
+    avg_ns: int = 0,
+    max_ns: int = 0,
+    sum_ns: int = 0,
+    histogram: LatencyHistogram = NO_HISTOGRAM,
+) -> Latency:
+    """Latencies with (percent, latency_ns) pairs."""
+    shown = tuple(Percentile(percent=percent, latency_ns=ns) for percent, ns in percentiles)
+    return Latency(
+        min_ns=min_ns, avg_ns=avg_ns, max_ns=max_ns, sum_ns=sum_ns, percentiles=shown, histogram=histogram
+    )
+
 
 # Events that take longer and longer, so that minimum, mean, percentile and maximum differ.
 PLAIN_SCRIPT = """
@@ -100,14 +118,15 @@ def read_total(text: str, *, percentile: int, sql: bool) -> TotalStats:
         interval_s=interval_s,
         threads_running=0,
         counters=counters(**counts),
-        percentile=percentile,
-        latency_percentile_ns=ns(r"th percentile: +(.*)\n", text) if percentile else 0,
-        histogram=read_histogram(text),
+        latency=latency(
+            *([(percentile, ns(r"th percentile: +(.*)\n", text))] if percentile else []),
+            min_ns=ns(r" min: +([\d.]+)\n", text),
+            avg_ns=ns(r" avg: +([\d.]+)\n", text),
+            max_ns=ns(r" max: +([\d.]+)\n", text),
+            sum_ns=ns(r" sum: +([\d.]+)\n", text),
+            histogram=read_histogram(text),
+        ),
         sql=sql,
-        latency_min_ns=ns(r" min: +([\d.]+)\n", text),
-        latency_avg_ns=ns(r" avg: +([\d.]+)\n", text),
-        latency_max_ns=ns(r" max: +([\d.]+)\n", text),
-        latency_sum_ns=ns(r" sum: +([\d.]+)\n", text),
         fairness=Fairness(
             events_avg=fairness[0],
             events_stddev=fairness[1],
@@ -164,9 +183,7 @@ def read_interval(line: str, queue_line: str | None, *, percentile: int, sql: bo
         interval_s=100.0,
         threads_running=int(number(r"thds: (\d+)", line)),
         counters=counters(**{name: rate * 100 for name, rate in rates.items()}),
-        percentile=percentile,
-        latency_percentile_ns=ns(r"lat \(ms,\d+%\): (\S+)", line),
-        histogram=NO_HISTOGRAM,
+        latency=latency(*([(percentile, ns(r"lat \(ms,\d+%\): (\S+)", line))] if percentile else [])),
         sql=sql,
         rate_mode=queue_line is not None,
         queue_length=int(queue[0]),
@@ -204,15 +221,15 @@ def test_cumulative_report_equals_the_reference(tmp_path: Path, sql: bool, perce
 def test_histogram_equals_the_reference(tmp_path: Path, sql: bool) -> None:
     text = run_reference(tmp_path, SCRIPTS[sql], "--events=100", "--histogram")
     stats = read_total(text, percentile=95, sql=sql)
-    assert stats.histogram.count == 100
-    assert logged(histogram_messages(stats.histogram) + cumulative_messages(stats)) == text
+    assert stats.latency.histogram.count == 100
+    assert logged(histogram_messages(stats.latency.histogram) + cumulative_messages(stats)) == text
 
 
 def test_histogram_without_events_equals_the_reference(tmp_path: Path) -> None:
     text = run_reference(tmp_path, NO_EVENT_SCRIPT, "--histogram")
     stats = read_total(text, percentile=95, sql=False)
-    assert stats.histogram.count == stats.counters.events == 0
-    assert logged(histogram_messages(stats.histogram) + cumulative_messages(stats)) == text
+    assert stats.latency.histogram.count == stats.counters.events == 0
+    assert logged(histogram_messages(stats.latency.histogram) + cumulative_messages(stats)) == text
 
 
 @kinds
@@ -252,20 +269,20 @@ def test_checkpoint_and_final_report_follow_each_other_as_in_the_reference(tmp_p
     assert logged(messages) == reports
 
 
-def made_up_total(*, sql: bool) -> TotalStats:
+def made_up_total(*percentiles: tuple[float, int], sql: bool) -> TotalStats:
     return TotalStats(
         time_total_s=100.00004,
         interval_s=8.0,
         threads_running=0,
         counters=counters(events=12_345_678, reads=10, writes=200, other=3_000, errors=4, reconnects=1),
-        percentile=99,
-        latency_percentile_ns=4_567_891,
-        histogram=NO_HISTOGRAM,
+        latency=latency(
+            *percentiles,
+            min_ns=1_234,
+            avg_ns=2_345_678,
+            max_ns=98_765_432_100,
+            sum_ns=123_456_789_012_345,
+        ),
         sql=sql,
-        latency_min_ns=1_234,
-        latency_avg_ns=2_345_678,
-        latency_max_ns=98_765_432_100,
-        latency_sum_ns=123_456_789_012_345,
         fairness=Fairness(
             events_avg=1_234.56789,
             events_stddev=123.456,
@@ -281,7 +298,7 @@ def made_up_total(*, sql: bool) -> TotalStats:
 
 
 def test_each_value_of_a_cumulative_report_has_its_place() -> None:
-    assert logged(cumulative_messages(made_up_total(sql=True))) == (
+    assert logged(cumulative_messages(made_up_total((99, 4_567_891), sql=True))) == (
         "SQL statistics:\n"
         "    queries performed:\n"
         "        read:                            10\n"
@@ -309,6 +326,21 @@ def test_each_value_of_a_cumulative_report_has_its_place() -> None:
         "    execution time (avg/stddev):   9.8765/0.01\n"
         "\n"
     )
+
+
+def test_further_percentiles_follow_the_first_in_its_form() -> None:
+    percentiles = ((50, 1_000_000), (99, 4_567_891), (99.9, 5_000_000_000), (99.999, 98_765_432_100))
+    messages = cumulative_messages(made_up_total(*percentiles, sql=False))
+    assert messages[messages.index("Latency (ms):") + 1 :][:8] == [
+        "         min:                                    0.00",
+        "         avg:                                    2.35",
+        "         max:                                98765.43",
+        "         50th percentile:                        1.00",
+        "         99th percentile:                        4.57",
+        "       99.9th percentile:                     5000.00",
+        "     99.999th percentile:                    98765.43",
+        "         sum:                            123456789.01",
+    ]
 
 
 def test_block_of_a_built_in_test_comes_before_the_general_one() -> None:
@@ -346,15 +378,29 @@ def test_each_value_of_an_intermediate_report_has_its_place(sql: bool, shown: li
         interval_s=4.0,
         threads_running=64,
         counters=counters(events=10, reads=70, writes=20, other=6, errors=1, reconnects=3),
-        percentile=95,
-        latency_percentile_ns=12_345_678,
-        histogram=NO_HISTOGRAM,
+        latency=latency((95, 12_345_678)),
         sql=sql,
         rate_mode=True,
         queue_length=7,
         concurrency=3,
     )
     assert intermediate_messages(stats) == shown
+
+
+def test_further_percentiles_of_an_interval_follow_the_first_in_its_form() -> None:
+    stats = IntervalStats(
+        time_total_s=1.0,
+        interval_s=1.0,
+        threads_running=2,
+        counters=counters(events=10),
+        latency=latency((95, 12_345_678), (50, 1_000_000), (99.9, 13_000_000)),
+        sql=False,
+        rate_mode=False,
+        queue_length=0,
+        concurrency=0,
+    )
+    (shown,) = intermediate_messages(stats)
+    assert shown == "thds: 2 eps: 10.00 lat (ms,95%): 12.35 lat (ms,50%): 1.00 lat (ms,99.9%): 13.00"
 
 
 def test_stars_of_the_histogram_are_in_proportion_to_the_highest_row() -> None:

@@ -20,7 +20,14 @@ from sysbench_py.errors import ExitStatus
 from sysbench_py.log import FATAL, NOTICE, log
 from sysbench_py.options import OptionSet
 from sysbench_py.plan import Plan
-from sysbench_py.stats.model import NS_PER_MS, IntervalStats, OperationStats, PeriodStats, TotalStats
+from sysbench_py.stats.model import (
+    NO_PERCENTILE,
+    NS_PER_MS,
+    IntervalStats,
+    OperationStats,
+    PeriodStats,
+    TotalStats,
+)
 
 __all__ = ["OPTIONS", "create"]
 
@@ -148,11 +155,13 @@ class FileioTest(SimpleTest):
 
     def interval_messages(self, stats: IntervalStats) -> Sequence[str]:
         read_mib, written_mib = _mib(stats)
-        latency_ms = stats.latency_percentile_ns / NS_PER_MS
+        latency = " ".join(
+            f"latency (ms,{percentile}%): {percentile.latency_ns / NS_PER_MS:4.3f}"
+            for percentile in stats.latency.percentiles or (NO_PERCENTILE,)
+        )
         return (
             f"reads: {read_mib:4.2f} MiB/s writes: {written_mib:4.2f} MiB/s "
-            f"fsyncs: {stats.per_second(stats.counters.other):4.2f}/s "
-            f"latency (ms,{stats.percentile}%): {latency_ms:4.3f}",
+            f"fsyncs: {stats.per_second(stats.counters.other):4.2f}/s {latency}",
         )
 
     def report_block(self, stats: TotalStats) -> Sequence[str]:
@@ -179,18 +188,18 @@ def _mib(stats: PeriodStats) -> tuple[float, float]:
 
 def _latency_messages(stats: TotalStats) -> Iterator[str]:
     yield "\nLatency by operation (ms):"
-    percentile = f"{stats.percentile}th pct" if stats.percentile else ""
-    yield f"{'':<12}{'count':>12}{'min':>12}{'avg':>12}{'max':>12}{percentile:>12}{'sum':>16}".rstrip()
+    percentiles = "".join(f"{f'{percentile}th pct':>12}" for percentile in stats.latency.percentiles)
+    yield f"{'':<12}{'count':>12}{'min':>12}{'avg':>12}{'max':>12}{percentiles}{'sum':>16}"
     for operation in stats.operations:
-        yield _latency_row(operation, stats.percentile)
+        yield _latency_row(operation)
 
 
-def _latency_row(operation: OperationStats, percentile: int) -> str:
-    values_ns = [operation.latency_min_ns, operation.latency_avg_ns, operation.latency_max_ns]
-    if percentile:
-        values_ns.append(operation.latency_percentile_ns)
+def _latency_row(operation: OperationStats) -> str:
+    latency = operation.latency
+    values_ns = [latency.min_ns, latency.avg_ns, latency.max_ns]
+    values_ns += [percentile.latency_ns for percentile in latency.percentiles]
     columns = "".join(f"{value_ns / NS_PER_MS:12.3f}" for value_ns in values_ns)
-    sum_ms = operation.latency_sum_ns / NS_PER_MS
+    sum_ms = latency.sum_ns / NS_PER_MS
     return f"    {operation.name + ':':<8}{operation.count:12d}{columns}{sum_ms:16.2f}"
 
 

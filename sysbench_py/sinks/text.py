@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 from sysbench_py.stats.log_histogram import log_histogram
 from sysbench_py.stats.model import (
+    NO_PERCENTILE,
     NS_PER_MS,
     NS_PER_S,
     IntervalStats,
@@ -26,8 +27,10 @@ HISTOGRAM_STARS = 40
 
 def intermediate_messages(stats: IntervalStats) -> list[str]:
     """An intermediate report, one line and in rate mode a second one; the log puts the time before them."""
-    percentile_ms = stats.latency_percentile_ns / NS_PER_MS
-    latency = f"lat (ms,{stats.percentile}%): {percentile_ms:4.2f}"
+    latency = " ".join(
+        f"lat (ms,{percentile}%): {percentile.latency_ns / NS_PER_MS:4.2f}"
+        for percentile in stats.latency.percentiles or (NO_PERCENTILE,)
+    )
     per_second, counters = stats.per_second, stats.counters
     if stats.sql:
         message = (
@@ -94,15 +97,14 @@ def _sql_messages(stats: TotalStats) -> list[str]:
 
 
 def _general_messages(stats: TotalStats) -> list[str]:
-    def latency(label: str, latency_ns: int) -> str:
+    def row(label: str, latency_ns: int) -> str:
         return f"         {label}: {latency_ns / NS_PER_MS:39.2f}"
 
-    if stats.percentile:
-        percentile_ms = stats.latency_percentile_ns / NS_PER_MS
-        percentile = f"        {stats.percentile:3d}th percentile: {percentile_ms:27.2f}"
-    else:
-        percentile = "         percentile stats:               disabled"
-    fairness = stats.fairness
+    percentiles = [
+        f"{f'{percentile}':>11}th percentile: {percentile.latency_ns / NS_PER_MS:27.2f}"
+        for percentile in stats.latency.percentiles
+    ]
+    latency, fairness = stats.latency, stats.fairness
     return [
         "",
         "General statistics:",
@@ -110,11 +112,11 @@ def _general_messages(stats: TotalStats) -> list[str]:
         f"    total number of events:              {stats.counters.events}",
         "",
         "Latency (ms):",
-        latency("min", stats.latency_min_ns),
-        latency("avg", stats.latency_avg_ns),
-        latency("max", stats.latency_max_ns),
-        percentile,
-        latency("sum", stats.latency_sum_ns),
+        row("min", latency.min_ns),
+        row("avg", latency.avg_ns),
+        row("max", latency.max_ns),
+        *(percentiles or ["         percentile stats:               disabled"]),
+        row("sum", latency.sum_ns),
         "",
         "Threads fairness:",
         f"    events (avg/stddev):           {fairness.events_avg:.4f}/{fairness.events_stddev:3.2f}",

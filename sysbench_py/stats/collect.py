@@ -11,8 +11,10 @@ from sysbench_py.stats.model import (
     Counters,
     Fairness,
     IntervalStats,
+    Latency,
     LatencyHistogram,
     OperationStats,
+    Percentile,
     TotalStats,
     WorkerStats,
 )
@@ -61,11 +63,12 @@ def interval_stats(
     *,
     start_ns: int,
     threads_running: int,
-    percentile: int,
+    percentiles: Sequence[float],
     sql: bool,
     rate_mode: bool = False,
     queue_length: int = 0,
     concurrency: int = 0,
+    partial: bool = False,
 ) -> IntervalStats:
     """The intermediate report of the time from `previous` to `now`.
 
@@ -73,19 +76,17 @@ def interval_stats(
     and its clock starts at `start_ns`, the CLOCK_MONOTONIC time at which the run started.
     """
     period = now if previous is None else now.minus(previous)
-    histogram = LatencyHistogram(period.buckets(), max(period.worker_latency_max_ns, default=0))
     return IntervalStats(
         time_total_s=(now.time_ns - start_ns) / NS_PER_S,
         interval_s=_interval_s(now, previous, start_ns),
         threads_running=threads_running,
         counters=_counters(period),
-        percentile=percentile,
-        latency_percentile_ns=histogram.percentile_ns(percentile) if percentile else 0,
-        histogram=histogram,
+        latency=_latency(period, percentiles),
         sql=sql,
         rate_mode=rate_mode,
         queue_length=queue_length,
         concurrency=concurrency,
+        partial=partial,
     )
 
 
@@ -95,7 +96,7 @@ def total_stats(
     *,
     start_ns: int,
     threads_running: int,
-    percentile: int,
+    percentiles: Sequence[float],
     sql: bool,
     unfinished_ns: Mapping[int, int] | None = None,
 ) -> TotalStats:
@@ -107,11 +108,6 @@ def total_stats(
     """
     period = now if checkpoint is None else now.minus(checkpoint)
     workers = _workers(period)
-    busy = [worker for worker in workers if worker.events]
-    events = sum(worker.events for worker in busy)
-    latency_sum_ns = sum(worker.latency_sum_ns for worker in workers)
-    latency_max_ns = max((worker.latency_max_ns for worker in busy), default=0)
-    histogram = LatencyHistogram(period.buckets(), latency_max_ns)
     at_end = tuple(
         _with_event(worker, unfinished_ns[thread_id]) if unfinished_ns and thread_id in unfinished_ns else worker
         for thread_id, worker in enumerate(workers)
@@ -121,34 +117,32 @@ def total_stats(
         interval_s=_interval_s(now, checkpoint, start_ns),
         threads_running=threads_running,
         counters=_counters(period),
-        percentile=percentile,
-        latency_percentile_ns=histogram.percentile_ns(percentile) if percentile else 0,
-        histogram=histogram,
+        latency=_latency(period, percentiles),
         sql=sql,
-        latency_min_ns=min((worker.latency_min_ns for worker in busy), default=0),
-        latency_avg_ns=latency_sum_ns // events if events else 0,
-        latency_max_ns=latency_max_ns,
-        latency_sum_ns=latency_sum_ns,
         fairness=_fairness(at_end),
         workers=at_end,
-        operations=tuple(_operation(name, counts, percentile) for name, counts in period.operations.items()),
+        operations=tuple(_operation(name, counts, percentiles) for name, counts in period.operations.items()),
     )
 
 
-def _operation(name: str, period: CoreSnapshot, percentile: int) -> OperationStats:
+def _operation(name: str, period: CoreSnapshot, percentiles: Sequence[float]) -> OperationStats:
+    return OperationStats(name=name, count=sum(period.worker_events), latency=_latency(period, percentiles))
+
+
+def _latency(period: CoreSnapshot, percentiles: Sequence[float]) -> Latency:
     busy = [worker for worker in _workers(period) if worker.events]
     count = sum(worker.events for worker in busy)
-    latency_sum_ns = sum(worker.latency_sum_ns for worker in busy)
-    latency_max_ns = max((worker.latency_max_ns for worker in busy), default=0)
-    histogram = LatencyHistogram(period.buckets(), latency_max_ns)
-    return OperationStats(
-        name=name,
-        count=count,
-        latency_min_ns=min((worker.latency_min_ns for worker in busy), default=0),
-        latency_avg_ns=latency_sum_ns // count if count else 0,
-        latency_max_ns=latency_max_ns,
-        latency_sum_ns=latency_sum_ns,
-        latency_percentile_ns=histogram.percentile_ns(percentile) if percentile else 0,
+    sum_ns = sum(worker.latency_sum_ns for worker in busy)
+    max_ns = max((worker.latency_max_ns for worker in busy), default=0)
+    histogram = LatencyHistogram(period.buckets(), max_ns)
+    return Latency(
+        min_ns=min((worker.latency_min_ns for worker in busy), default=0),
+        avg_ns=sum_ns // count if count else 0,
+        max_ns=max_ns,
+        sum_ns=sum_ns,
+        percentiles=tuple(
+            Percentile(percent=percent, latency_ns=histogram.percentile_ns(percent)) for percent in percentiles
+        ),
         histogram=histogram,
     )
 

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from array import array
+from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import TYPE_CHECKING
 
-from hdrh.histogram import HdrHistogram
+if TYPE_CHECKING:
+    from hdrh.histogram import HdrHistogram
 
 NS_PER_MS = 1_000_000
 NS_PER_S = 1_000_000_000
@@ -13,48 +19,132 @@ NS_PER_S = 1_000_000_000
 LOWEST_LATENCY_NS = 1
 HIGHEST_LATENCY_NS = 2**47 - 1
 SIGNIFICANT_DIGITS = 3
+# Buckets of HdrHistogram with these bounds and digits: the 11 leading bits of a value are kept.
+_BITS = 11
+_HALF = 1 << (_BITS - 1)
+
+
+def _bucket(latency_ns: int) -> int:
+    shift = max(latency_ns.bit_length() - _BITS, 0)
+    return shift * _HALF + (latency_ns >> shift)
+
+
+def _lowest_ns(bucket: int) -> int:
+    shift = max(bucket // _HALF - 1, 0)
+    return (bucket - shift * _HALF) << shift
 
 
 class LatencyHistogram:
-    """Latencies in ns, in an HDR histogram with the layout of the core's own.
+    """Latencies in ns, in HDR buckets with the layout of the core's own.
 
-    `hdr` is the `HdrHistogram` object, for encoding and merging.
+    `count` is their number, `max_ns` the exact largest one. Histograms that hold the same are equal.
     """
 
-    __slots__ = ("hdr", "max_ns")
+    __slots__ = ("_buckets", "_counts", "count", "max_ns")
 
     def __init__(self, buckets_ns: Iterable[tuple[int, int]], max_ns: int) -> None:
         """Record `(latency_ns, count)` pairs; `max_ns` is the exact largest latency.
 
         Raises ValueError for a latency that the histogram cannot hold.
         """
-        self.hdr = HdrHistogram(LOWEST_LATENCY_NS, HIGHEST_LATENCY_NS, SIGNIFICANT_DIGITS)
-        self.max_ns = max_ns
+        counts: Counter[int] = Counter()
         for latency_ns, count in buckets_ns:
-            if not self.hdr.record_value(latency_ns, count):
+            if not 0 <= latency_ns <= HIGHEST_LATENCY_NS:
                 raise ValueError(f"latency of {latency_ns} ns is outside 0..{HIGHEST_LATENCY_NS}")
+            counts[_bucket(latency_ns)] += count
+        # Two bytes and eight for a bucket in use: a long run keeps a histogram an interval.
+        self._buckets = array("H", sorted(counts))
+        self._counts = array("Q", (counts[bucket] for bucket in self._buckets))
+        self.count = sum(self._counts)
+        self.max_ns = max_ns
 
-    @property
-    def count(self) -> int:
-        """Number of recorded latencies."""
-        return int(self.hdr.get_total_count())
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, LatencyHistogram):
+            return NotImplemented
+        return (self._buckets, self._counts, self.max_ns) == (other._buckets, other._counts, other.max_ns)
 
-    def percentile_ns(self, percentile: float) -> int:
-        """Latency of rank floor(count * percentile / 100 + 0.5), at least rank 1; 0 if there is none.
+    __hash__ = None  # type: ignore[assignment]
+
+    @classmethod
+    def merged(cls, histograms: Iterable[LatencyHistogram]) -> LatencyHistogram:
+        """What one histogram of all their latencies would hold."""
+        parts = list(histograms)
+        return cls(
+            (pair for part in parts for pair in part.buckets_ns()), max((part.max_ns for part in parts), default=0)
+        )
+
+    def percentile_ns(self, percent: float) -> int:
+        """Latency of rank floor(count * percent / 100 + 0.5), at least rank 1; 0 if there is none.
 
         It is the upper end of its HDR bucket, so at most 0.1 % too high, and never above `max_ns`.
         """
         if not self.count:
             return 0
-        return min(int(self.hdr.get_value_at_percentile(percentile)), self.max_ns)
+        rank = max(int(self.count * percent / 100 + 0.5), 1)
+        bucket = self._buckets[bisect_left(list(accumulate(self._counts)), rank)]
+        return min(_lowest_ns(bucket + 1) - 1, self.max_ns)
 
     def buckets_ns(self) -> list[tuple[int, int]]:
         """Non-empty buckets as `(lowest latency_ns, count)`, ascending."""
-        return [
-            (self.hdr.get_value_from_index(index), count)
-            for index, count in enumerate(self.hdr.counts)
-            if count
-        ]
+        return [(_lowest_ns(bucket), count) for bucket, count in zip(self._buckets, self._counts, strict=True)]
+
+    def encoded(self) -> str:
+        """Base64 of HdrHistogram's V2 compressed encoding."""
+        hdr = _new_hdr()
+        for latency_ns, count in self.buckets_ns():
+            hdr.record_value(latency_ns, count)
+        return str(hdr.encode().decode("ascii"))
+
+    @classmethod
+    def decoded(cls, text: str, max_ns: int) -> LatencyHistogram:
+        """The histogram that `encoded` made a text of; `max_ns` is not in that. Raises ValueError."""
+        hdr = _new_hdr()
+        try:
+            hdr.decode_and_add(text)
+        except Exception as error:
+            # zlib, struct, base64 and hdrh itself have an exception each for a text that is none.
+            raise ValueError(f"not an encoded histogram: {error}") from None
+        lowest, highest = _bucket(hdr.get_min_value()), _bucket(hdr.get_max_value())
+        counts = enumerate(hdr.counts[lowest : highest + 1], lowest)
+        return cls(((_lowest_ns(bucket), count) for bucket, count in counts if count), max_ns)
+
+
+def _new_hdr() -> HdrHistogram:
+    # Only results that are saved need it.
+    from hdrh.histogram import HdrHistogram
+
+    return HdrHistogram(LOWEST_LATENCY_NS, HIGHEST_LATENCY_NS, SIGNIFICANT_DIGITS)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Percentile:
+    """So many percent of the latencies are at most `latency_ns`. As a text, it is the percentage."""
+
+    percent: float
+    latency_ns: int
+
+    def __str__(self) -> str:
+        return f"{self.percent:.10f}".rstrip("0").rstrip(".")
+
+
+# What the usual intermediate report shows if percentiles are turned off.
+NO_PERCENTILE = Percentile(percent=0, latency_ns=0)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Latency:
+    """The latencies of events or of operations, 0 without any.
+
+    `percentiles` are those that were asked for, in that order, and empty if they are turned off. Of the whole
+    run so far, minimum and maximum are exact; of a part of it, they are those of HDR buckets, which are 0.1 % wide.
+    """
+
+    min_ns: int
+    avg_ns: int
+    max_ns: int
+    sum_ns: int
+    percentiles: tuple[Percentile, ...]
+    histogram: LatencyHistogram
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -81,19 +171,33 @@ class PeriodStats:
     """What all reports have in common.
 
     `time_total_s` counts from the start of the run, `interval_s` is the length of the period that
-    everything else covers. `percentile` is the one that was asked for; with 0, which turns
-    percentiles off, and without events `latency_percentile_ns` is 0. `sql` says whether the SQL
-    layout applies: a script has initialised a driver.
+    everything else covers. `sql` says whether the SQL layout applies: a script has initialised a driver.
+    `own_lines` are the test's own part of the text report: in an interval they stand for the usual line, in a
+    total before the general statistics.
     """
 
     time_total_s: float
     interval_s: float
     threads_running: int
     counters: Counters
-    percentile: int
-    latency_percentile_ns: int
-    histogram: LatencyHistogram = field(compare=False)
+    latency: Latency
     sql: bool
+    own_lines: tuple[str, ...] = ()
+
+    @property
+    def events_per_s(self) -> float:
+        """Events a second, or transactions a second, over the period."""
+        return self.per_second(self.counters.events)
+
+    @property
+    def queries_per_s(self) -> float:
+        """Statements a second over the period."""
+        return self.per_second(self.counters.queries)
+
+    @property
+    def errors_per_s(self) -> float:
+        """Ignored errors a second over the period."""
+        return self.per_second(self.counters.errors)
 
     def per_second(self, count: float) -> float:
         """`count` as a rate over the period; 0 for a period without length."""
@@ -102,11 +206,15 @@ class PeriodStats:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class IntervalStats(PeriodStats):
-    """An intermediate report. `queue_length` and `concurrency` are 0 outside rate mode."""
+    """An intermediate report. `queue_length` and `concurrency` are 0 outside rate mode.
+
+    A `partial` one is what was left when the run ended, of whatever length: counts add, its rates say little.
+    """
 
     rate_mode: bool
     queue_length: int
     concurrency: int
+    partial: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -139,29 +247,17 @@ class Fairness:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class OperationStats:
-    """One kind of operation inside of events, such as the fsync of a file. Latencies are 0 without any."""
+    """One kind of operation inside of events, such as the fsync of a file."""
 
     name: str
     count: int
-    latency_min_ns: int
-    latency_avg_ns: int
-    latency_max_ns: int
-    latency_sum_ns: int
-    latency_percentile_ns: int
-    histogram: LatencyHistogram = field(compare=False)
+    latency: Latency
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TotalStats(PeriodStats):
-    """A cumulative report: the final one or that of a checkpoint.
+    """A cumulative report: the final one or that of a checkpoint. Few tests tell `operations` apart."""
 
-    Minimum, mean and maximum latency are 0 without events. Few tests tell `operations` apart.
-    """
-
-    latency_min_ns: int
-    latency_avg_ns: int
-    latency_max_ns: int
-    latency_sum_ns: int
     fairness: Fairness
     workers: tuple[WorkerStats, ...]
     operations: tuple[OperationStats, ...] = ()
