@@ -80,10 +80,10 @@ cdef bint sqlite_fill(void *library) except -1:
     return True
 
 
-def sqlite_load(*libraries: str | None) -> None:
+def sqlite_load(*libraries: str | None) -> int:
     """Find SQLite's functions in the first of these files that has them; None stands for this program.
 
-    Raises ConnectError."""
+    Returns the version as SQLite numbers it: 3040001 is 3.40.1. Raises ConnectError."""
     global sqlite_loaded
     cdef bytes path
     cdef void *library
@@ -107,6 +107,7 @@ def sqlite_load(*libraries: str | None) -> None:
     sqlite.config(SQLITE_CONFIG_MEMSTATUS, 0)
     sqlite.initialize()
     sqlite_loaded = True
+    return sqlite.libversion_number()
 
 
 cdef bint sqlite_load_with_gil(db_connection *con) noexcept with gil:

@@ -159,7 +159,10 @@ cdef class Snapshot:
             result.counts[i] = self.counts[i] - earlier.counts[i]
         if any_before:
             used = [i for i in range(<unsigned>HDR_COUNTS) if result.counts[i]] or [0]
-            lowest, highest = hdr_value(min(used)), hdr_value(max(used) + 1) - 1
+            # Nor can they be beyond those of the whole run.
+            least = min(ns for ns, n in zip(self.worker_latency_min_ns, self.worker_events) if n)
+            lowest = max(hdr_value(min(used)), least)
+            highest = min(hdr_value(max(used) + 1) - 1, max(self.worker_latency_max_ns))
             result.worker_latency_min_ns = tuple(lowest if n else 0 for n in result.worker_events)
             result.worker_latency_max_ns = tuple(highest if n else 0 for n in result.worker_events)
         else:

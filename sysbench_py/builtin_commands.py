@@ -9,6 +9,7 @@ from sysbench_py.errors import ExitStatus, UsageError
 from sysbench_py.interrupts import Interrupts
 from sysbench_py.options import Option, format_option_list
 from sysbench_py.plan import Plan
+from sysbench_py.recording import Recording
 from sysbench_py.runner import Runner
 from sysbench_py.script_commands import set_up_rand
 
@@ -16,12 +17,20 @@ from sysbench_py.script_commands import set_up_rand
 class BuiltinCommands:
     """A built-in test and the commands that the command line asks it for."""
 
-    def __init__(self, name: str, cmdline: CommandLine, plan: Plan, interrupts: Interrupts) -> None:
+    def __init__(
+        self,
+        name: str,
+        cmdline: CommandLine,
+        plan: Plan,
+        interrupts: Interrupts,
+        recording: Recording | None = None,
+    ) -> None:
         self._name = name
         self._builtin = BUILTIN_TESTS[name]
         self._cmdline = cmdline
         self._plan = plan
         self._interrupts = interrupts
+        self._recording = recording
 
     def describe(self) -> tuple[list[Option], list[str]]:
         """The test's options and commands."""
@@ -57,7 +66,7 @@ class BuiltinCommands:
         self._interrupts.begin(command)
         test = self._create()
         if command == "run":
-            return Runner(self._plan, test, self._interrupts).run()
+            return Runner(self._plan, test, self._interrupts, self._recording).run()
         return test.commands[command]()
 
     def _create(self) -> BuiltinTest:

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from sysbench_py.errors import ExitStatus, UsageError
     from sysbench_py.interrupts import Interrupts
     from sysbench_py.plan import Plan
+    from sysbench_py.recording import Recording
+    from sysbench_py.sinks.outputs import Outputs
 
 # What runs before a test needs neither LuaJIT nor the core nor the client libraries, so everything is
 # imported where it is used: help, version and mistakes are answered at once.
@@ -104,6 +106,32 @@ def _explain(error: UsageError, cmdline: CommandLine | None) -> None:
 
 
 def _run_test(cmdline: CommandLine) -> ExitStatus:
+    # First of all, as an output may take standard output for itself.
+    outputs = _open_outputs(cmdline)
+    if outputs is None:
+        return _run_plan(cmdline, None)
+    try:
+        return _run_plan(cmdline, outputs)
+    finally:
+        outputs.close()
+
+
+def _open_outputs(cmdline: CommandLine) -> Outputs | None:
+    """What --output asks for, if there will be results."""
+    texts = cmdline.options.get("output", tuple)
+    if not texts:
+        return None
+    from sysbench_py.errors import UsageError
+    from sysbench_py.sinks.outputs import Outputs, requests
+
+    wanted = requests(texts, cmdline.testname or "")
+    runs = cmdline.commands.count("run")
+    if runs > 1:
+        raise UsageError.fatal(f"--output takes the results of one run, and the command line has {runs}")
+    return Outputs(wanted) if runs else None
+
+
+def _run_plan(cmdline: CommandLine, outputs: Outputs | None) -> ExitStatus:
     from sysbench_py.validate import make_plan
 
     def warn(line: str) -> None:
@@ -124,16 +152,23 @@ def _run_test(cmdline: CommandLine) -> ExitStatus:
     raise_open_files_limit()
     core.log_setup(plan.verbosity)
     log(NOTICE, f"{VERSION_STRING} (using bundled {luajit_version()})\n")
-    status = _execute(cmdline, plan, Interrupts())
+    recording = None
+    if outputs is not None:
+        from sysbench_py.describe import describe
+        from sysbench_py.recording import Recording
+
+        recording = Recording(outputs, lambda: describe(cmdline, plan))
+    status = _execute(cmdline, plan, Interrupts(), recording)
     core.log_end()
     core.json_end()
     if core.output_failed():
         _print(f"{OUTPUT_LOST}\n", STDERR)
-        return ExitStatus.ERROR if status is ExitStatus.OK else status
-    return status
+    elif recording is None or not recording.failed:
+        return status
+    return ExitStatus.ERROR if status is ExitStatus.OK else status
 
 
-def _execute(cmdline: CommandLine, plan: Plan, interrupts: Interrupts) -> ExitStatus:
+def _execute(cmdline: CommandLine, plan: Plan, interrupts: Interrupts, recording: Recording | None) -> ExitStatus:
     """Do the commands of the test."""
     from sysbench_py.builtin import BUILTIN_TESTS
 
@@ -141,7 +176,7 @@ def _execute(cmdline: CommandLine, plan: Plan, interrupts: Interrupts) -> ExitSt
     if name in BUILTIN_TESTS:
         from sysbench_py.builtin_commands import BuiltinCommands
 
-        return interrupts.watch(BuiltinCommands(name, cmdline, plan, interrupts).execute)
+        return interrupts.watch(BuiltinCommands(name, cmdline, plan, interrupts, recording).execute)
 
     from sysbench_py.log import NOTICE, log
     from sysbench_py.script import Script
@@ -149,7 +184,7 @@ def _execute(cmdline: CommandLine, plan: Plan, interrupts: Interrupts) -> ExitSt
 
     if name not in (None, "-"):
         script = Script(name, cmdline.argv, plan.luajit_cmd)
-        return interrupts.watch(ScriptCommands(script, cmdline, plan, interrupts).execute)
+        return interrupts.watch(ScriptCommands(script, cmdline, plan, interrupts, recording).execute)
     if os.isatty(STDIN):
         log(NOTICE, "Reading the script from the standard input:\n")
         _print("(type a Lua script and Ctrl-D, or see 'sysbench --help' for tests and options)\n", STDERR)

@@ -111,6 +111,16 @@ LATENCY_OPTIONS = (
         suffix="=N",
     ),
     Option("histogram", Kind.BOOL, "off", "print latency histogram in report"),
+    Option(
+        "output",
+        Kind.LIST,
+        "",
+        "write the results of a run also as json, jsonl, csv, hdr, prometheus or html; may be repeated. "
+        "FILE may be - for standard output, and for prometheus a port",
+        suffix="=FORMAT[:FILE]",
+        repeatable=True,
+        exported=False,
+    ),
 )
 
 DB_OPTIONS = (

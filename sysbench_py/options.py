@@ -51,7 +51,8 @@ class Option:
     `default` is text, parsed like a typed value, and None where the help shows none.
     `choices` are the lower-case texts that are allowed, in any case; empty allows everything.
     `suffix` replaces the value's description in the help, `bare` is what the name without a value means.
-    `validate(name with underscores, text)` says whether a typed value is allowed.
+    `validate(name with underscores, text)` says whether a typed value is allowed. A `repeatable` LIST takes
+    each value as an item, commas and all; an empty one clears it. Scripts see options that are `exported`.
     """
 
     name: str
@@ -62,6 +63,8 @@ class Option:
     suffix: str | None = None
     bare: str | None = None
     validate: Callable[[str, str], bool] | None = None
+    repeatable: bool = False
+    exported: bool = True
 
     @property
     def key(self) -> str:
@@ -211,7 +214,10 @@ class OptionSet:
             return False
         value: Value | UsageError
         try:
-            value = items if items is not None and row.kind is Kind.LIST else _parse(row, text)
+            if row.repeatable:
+                value = (*self.get(name, tuple), *(items or (text,))) if text else ()
+            else:
+                value = items if items is not None and row.kind is Kind.LIST else _parse(row, text)
         except ValueError:
             if row.kind is Kind.BOOL:
                 return False
@@ -258,9 +264,9 @@ class OptionSet:
         return [row.name for row in self._rows.values()]
 
     def exported(self) -> dict[str, bool | int | float | str | tuple[str, ...]]:
-        """The values that scripts see in `sysbench.opt`: all but files, unset strings empty.
+        """The values that scripts see in `sysbench.opt`: no files, and unset strings are empty.
 
         Raises UsageError for a bad value.
         """
-        values = {key: self[key] for key, row in self._rows.items() if row.kind is not Kind.FILE}
+        values = {key: self[key] for key, row in self._rows.items() if row.exported and row.kind is not Kind.FILE}
         return {key: "" if value is None else value for key, value in values.items()}

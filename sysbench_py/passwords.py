@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -45,6 +46,25 @@ def libpq_password(options: OptionSet) -> dict[str, str]:
         return {}
     # An empty one would send libpq to the user's password file.
     return {"password": password} if password else {"password": "", "passfile": f"{os.devnull}/none"}
+
+
+_SECRET = re.compile("password|passwd|secret|token", re.IGNORECASE)
+# In a connection string: user:password@host, or password=...
+_IN_TEXT = re.compile(r"(?<=:)[^:/@\s]+(?=@)|(?<=password=)('[^']*'|[^\s&;]+)", re.IGNORECASE)
+HIDDEN = "***"
+
+
+def is_secret(name: str) -> bool:
+    """Whether an option of that name holds something that is not to be shown. A file's name may be."""
+    return bool(_SECRET.search(name)) and not name.endswith("file")
+
+
+def without_passwords(text: str) -> str:
+    """An argument of the command line, or the value of an option, that can be shown to others."""
+    name, equals, _ = text.partition("=")
+    if equals and name.startswith("--") and is_secret(name):
+        return f"{name}={HIDDEN}"
+    return _IN_TEXT.sub(HIDDEN, text)
 
 
 def hide_passwords(argv: Sequence[str]) -> None:

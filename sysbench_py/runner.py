@@ -5,22 +5,26 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from enum import Enum
 
 from sysbench_py import core
-from sysbench_py.errors import ExitStatus
+from sysbench_py.errors import ExitStatus, UsageError
 from sysbench_py.interrupts import Interrupts
 from sysbench_py.log import DEBUG, FATAL, INFO, NOTICE, log, log_at, say
 from sysbench_py.plan import Plan
+from sysbench_py.recording import Recording
 from sysbench_py.sinks import text
 from sysbench_py.stats.collect import interval_stats, total_stats
-from sysbench_py.stats.model import NS_PER_S, TotalStats
+from sysbench_py.stats.model import NS_PER_S, IntervalStats, TotalStats
 from sysbench_py.worker import Crew, crew_groups
 from sysbench_py.workload import Workload
 
 # How often the main loop looks at the queue of a rate-limited run, so that its overflow is seen.
 QUEUE_CHECK_S = 0.1
 LONGEST_WAIT_S = 3600.0
+# How long an interval is if only the outputs need some.
+RECORDED_INTERVAL_S = 1
 # How long an interrupted run waits for events to end.
 INTERRUPT_GRACE_S = 2.0
 # How long after the time limit a user is told what the run is waiting for.
@@ -40,10 +44,14 @@ class Action(Enum):
 class Runner:
     """One run of a workload."""
 
-    def __init__(self, plan: Plan, workload: Workload, interrupts: Interrupts) -> None:
+    def __init__(
+        self, plan: Plan, workload: Workload, interrupts: Interrupts, recording: Recording | None = None
+    ) -> None:
         self._plan = plan
         self._workload = workload
         self._interrupts = interrupts
+        self._recording = recording
+        self._interval_s = plan.report_interval_s or (RECORDED_INTERVAL_S if recording else 0)
         groups = crew_groups(plan.threads, plan.multiplex)
         self._crew = Crew(workload.run_workers, groups, plan.thread_stack_size_bytes)
         self._start_ns = 0
@@ -66,6 +74,7 @@ class Runner:
         self._crew.start()
         if not self._all_ready():
             return ExitStatus.ERROR
+        self._begin_recording()
         self._interrupts.run_started(self._crew.wake)
         # Before the barrier opens, as the workers may print at once.
         log(NOTICE, "Threads started!\n")
@@ -133,6 +142,17 @@ class Runner:
         log(FATAL, "Thread initialization failed!")
         return False
 
+    def _begin_recording(self) -> None:
+        """The connections are there, so that the versions of servers are known. Raises UsageError."""
+        if self._recording is None:
+            return
+        try:
+            self._recording.begin()
+        except UsageError:
+            core.barrier_open(0, False)
+            self._crew.join()
+            raise
+
     def _warm_up(self) -> None:
         warmup_s = self._plan.warmup_s
         if not warmup_s:
@@ -170,8 +190,7 @@ class Runner:
             if action is Action.INTERVAL:
                 self._report_interval(queue_length, concurrency)
                 # A multiple of the interval; those that have passed meanwhile are left out.
-                interval_s = self._plan.report_interval_s
-                due.append((interval_s * (self._elapsed_s() // interval_s + 1), action))
+                due.append((self._interval_s * (self._elapsed_s() // self._interval_s + 1), action))
             elif action is Action.CHECKPOINT:
                 self._report_checkpoint()
             elif action is Action.LATE:
@@ -189,8 +208,8 @@ class Runner:
     def _deadlines(self) -> Iterator[tuple[float, Action]]:
         """(seconds since the start, what to do then)."""
         plan = self._plan
-        if plan.report_interval_s:
-            yield plan.report_interval_s, Action.INTERVAL
+        if self._interval_s:
+            yield self._interval_s, Action.INTERVAL
         for checkpoint_s in plan.checkpoints_s:
             if checkpoint_s > 0:
                 yield checkpoint_s, Action.CHECKPOINT
@@ -206,7 +225,21 @@ class Runner:
 
     def _report_interval(self, queue_length: int, concurrency: int) -> None:
         snapshot = core.snapshot()
-        stats = interval_stats(
+        stats = self._interval(snapshot, queue_length=queue_length, concurrency=concurrency)
+        self._last_interval = snapshot
+        if self._plan.report_interval_s:
+            messages = self._workload.interval_messages(stats)
+            if messages:
+                stats = replace(stats, own_lines=tuple(messages))
+            for message in text.intermediate_messages(stats) if messages is None else messages:
+                log_at(NOTICE, stats.time_total_s, message)
+        if self._recording is not None:
+            self._recording.interval(stats)
+
+    def _interval(
+        self, snapshot: core.Snapshot, *, queue_length: int = 0, concurrency: int = 0, partial: bool = False
+    ) -> IntervalStats:
+        return interval_stats(
             snapshot,
             self._last_interval,
             start_ns=self._start_ns,
@@ -216,11 +249,8 @@ class Runner:
             rate_mode=self._plan.rate_per_s > 0,
             queue_length=queue_length,
             concurrency=concurrency,
+            partial=partial,
         )
-        self._last_interval = snapshot
-        messages = self._workload.interval_messages(stats)
-        for message in text.intermediate_messages(stats) if messages is None else messages:
-            log_at(NOTICE, stats.time_total_s, message)
 
     def _report_checkpoint(self) -> None:
         snapshot = core.snapshot()
@@ -228,9 +258,11 @@ class Runner:
         self._last_checkpoint = snapshot
         log_at(NOTICE, stats.time_total_s, text.CHECKPOINT_HEADING)
         self._report_total(stats, final=False)
+        if self._recording is not None:
+            self._recording.checkpoint(stats)
 
     def _total(self, snapshot: core.Snapshot, unfinished_ns: Mapping[int, int] | None = None) -> TotalStats:
-        return total_stats(
+        stats = total_stats(
             snapshot,
             self._last_checkpoint,
             start_ns=self._start_ns,
@@ -239,6 +271,7 @@ class Runner:
             sql=self._workload.sql,
             unfinished_ns=unfinished_ns,
         )
+        return replace(stats, own_lines=tuple(self._workload.report_block(stats)))
 
     def _report_total(self, stats: TotalStats, *, final: bool) -> None:
         if self._plan.histogram and final:
@@ -246,7 +279,7 @@ class Runner:
                 log(NOTICE, message)
         messages = self._workload.total_messages(stats, final)
         if messages is None:
-            messages = text.cumulative_messages(stats, self._workload.report_block(stats))
+            messages = text.cumulative_messages(stats)
         for message in messages:
             log(NOTICE, message)
         if self._plan.debug:
@@ -288,7 +321,9 @@ class Runner:
         if unfinished_ns:
             log(NOTICE, f"\nNumber of unfinished transactions on forced shutdown: {len(unfinished_ns)}")
             log(NOTICE, _late_threads(unfinished_ns))
-        self._report_total(self._total(snapshot, unfinished_ns), final=True)
+        stats = self._total(snapshot, unfinished_ns)
+        self._report_total(stats, final=True)
+        self._end_recording(snapshot, stats, status)
         leave_now(status)
 
     def _finish(self) -> ExitStatus:
@@ -303,7 +338,13 @@ class Runner:
         if not failed or (stats.counters.events and not core.pacer_failed()):
             self._report_total(stats, final=True)
         ok = self._workload.end() and not failed
-        return self._interrupts.status(ExitStatus.OK if ok else ExitStatus.ERROR)
+        status = self._interrupts.status(ExitStatus.OK if ok else ExitStatus.ERROR)
+        self._end_recording(snapshot, stats, status)
+        return status
+
+    def _end_recording(self, snapshot: core.Snapshot, total: TotalStats, status: ExitStatus) -> None:
+        if self._recording is not None:
+            self._recording.end(self._interval(snapshot, partial=True), total, status)
 
 
 def _late_threads(unfinished_ns: Mapping[int, int]) -> str:

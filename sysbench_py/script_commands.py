@@ -18,6 +18,7 @@ from sysbench_py.lua_team import LuaTeam
 from sysbench_py.lua_workload import LuaWorkload
 from sysbench_py.options import Option, OptionSet, format_option_list
 from sysbench_py.plan import Plan
+from sysbench_py.recording import Recording
 from sysbench_py.runner import Runner
 from sysbench_py.script import Script, State
 from sysbench_py.suggest import did_you_mean
@@ -30,11 +31,19 @@ PS_MODES = ("auto", "disable")
 class ScriptCommands:
     """A script and the commands that the command line asks it for."""
 
-    def __init__(self, script: Script, cmdline: CommandLine, plan: Plan, interrupts: Interrupts) -> None:
+    def __init__(
+        self,
+        script: Script,
+        cmdline: CommandLine,
+        plan: Plan,
+        interrupts: Interrupts,
+        recording: Recording | None = None,
+    ) -> None:
         self._script = script
         self._cmdline = cmdline
         self._plan = plan
         self._interrupts = interrupts
+        self._recording = recording
         # Once for all commands: a file with a password may be a pipe.
         self._driver_problems = set_up_drivers(cmdline.options, plan)
 
@@ -102,7 +111,7 @@ class ScriptCommands:
             return self._own_command(main, command, options)
         if command == "run":
             workload = LuaWorkload(main, options, self._plan)
-            return Runner(self._plan, workload, self._interrupts).run()
+            return Runner(self._plan, workload, self._interrupts, self._recording).run()
         ok = main.call("call", command)
         main.close()
         return ExitStatus.OK if ok or command == "help" else ExitStatus.ERROR

@@ -27,6 +27,7 @@ NOT_IN_THE_REFERENCE = {
     "mysql-password-file",
     "pgsql-password-file",
     "multiplex",
+    "output",
 }
 
 

@@ -13,7 +13,7 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 # Modules, or folders with a slash, and what each may import of the package (folders include their own modules).
 ALLOWED = {
     "stats/": {"stats"},
-    "sinks/": {"sinks", "stats"},
+    "sinks/": {"errors", "sinks", "stats"},
     "drivers/": {"drivers", "core", "errors", "log", "options", "passwords"},
     "builtin/": {"builtin", "core", "errors", "log", "options", "plan", "stats", "workload"},
     "options": {"errors"},
@@ -25,7 +25,8 @@ ALLOWED = {
     "script": {"core", "errors", "options", "version"},
     "lua_team": {"core", "errors", "log", "plan", "script"},
     "lua_workload": {"core", "log", "lua_team", "plan", "script", "stats"},
-    "runner": {"core", "errors", "interrupts", "log", "plan", "sinks", "stats", "worker", "workload"},
+    "runner": {"core", "errors", "interrupts", "log", "plan", "recording", "sinks", "stats", "worker", "workload"},
+    "recording": {"errors", "log", "sinks", "stats"},
 }
 # Only the top of the program may import these.
 TOP = {"cli", "script_commands", "builtin_commands", "runner"}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -345,8 +346,8 @@ def test_further_percentiles_follow_the_first_in_its_form() -> None:
 
 def test_block_of_a_built_in_test_comes_before_the_general_one() -> None:
     stats = made_up_total(sql=False)
-    block = ["CPU speed:", "    events per second:  2529.90"]
-    assert cumulative_messages(stats, block) == block + cumulative_messages(stats)
+    block = ("CPU speed:", "    events per second:  2529.90")
+    assert cumulative_messages(replace(stats, own_lines=block)) == [*block, *cumulative_messages(stats)]
     assert cumulative_messages(stats)[:2] == ["", "General statistics:"]
 
 

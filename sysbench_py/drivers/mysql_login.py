@@ -13,6 +13,7 @@ from sysbench_py import core
 from sysbench_py.drivers.mysql import Account, Endpoint
 from sysbench_py.drivers.mysql_import import import_pymysql
 from sysbench_py.drivers.mysql_transport import CompressedTransport, StreamTransport, Tls
+from sysbench_py.drivers.seen import note
 
 pymysql: Any = import_pymysql()
 CLIENT, CR = pymysql.constants.CLIENT, pymysql.constants.CR
@@ -148,6 +149,8 @@ def log_in(endpoint: Endpoint, account: Account, tls: Tls | None, compress: bool
         # A local socket is as good as encrypted to plugins that would send a password as it is.
         login._secure = stream.family == socket.AF_UNIX
         login.connect(stream)
+        # MariaDB puts 5.5.5- before its version, for old replicas that would not understand it.
+        note("mysql", f"PyMySQL {pymysql.__version__}", login.server_version.removeprefix("5.5.5-"))
         return login.hand_over()
     except Exception as error:
         number, state, message = _describe(error, endpoint)

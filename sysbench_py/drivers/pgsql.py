@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 from sysbench_py import core
+from sysbench_py.drivers.seen import note
 from sysbench_py.errors import UsageError
 from sysbench_py.options import Kind, Option, OptionSet
 from sysbench_py.passwords import libpq_password, password_file_option
@@ -40,12 +41,17 @@ def setup(options: OptionSet) -> None:
 
         core.pgsql_load(psycopg2._psycopg.__file__)
         try:
-            return psycopg2.connect(**parameters)
+            connection = psycopg2.connect(**parameters)
         except psycopg2.Error as error:
             # 08001: the client was unable to establish the connection.
             message = "; ".join(line.strip() for line in str(error).strip().splitlines())
             lines = (f"Connection to database failed: {message}",)
             raise core.ConnectError(0, "08001", message, lines) from None
+        # The version is what the server told at the login: nothing is sent for it.
+        libpq = psycopg2.extensions.libpq_version()
+        library = f"psycopg2 {psycopg2.__version__}, libpq {libpq // 10_000}.{libpq % 10_000}"
+        note("pgsql", library, connection.get_parameter_status("server_version") or "")
+        return connection
 
     core.driver_setup(
         "pgsql",

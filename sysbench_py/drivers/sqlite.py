@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterator
 
 from sysbench_py import core
+from sysbench_py.drivers.seen import note
 from sysbench_py.drivers.sqlite_dialect import loosen, translate
 from sysbench_py.errors import UsageError
 from sysbench_py.options import Kind, Option, OptionSet
@@ -76,7 +77,7 @@ def setup(options: OptionSet) -> None:
     dialect = options.get("sqlite-dialect", str)
     core.driver_setup(
         "sqlite",
-        connect=lambda _slot: core.sqlite_load(*_libraries()),
+        connect=_connect,
         dialect=dialect,
         emulate=options.get("db-ps-mode", str) == "disable",
         ignore=ignored,
@@ -91,6 +92,12 @@ def setup(options: OptionSet) -> None:
         translate=lambda statement: translate(statement, dialect),
         loosen=loosen,
     )
+
+
+def _connect(_slot: int) -> None:
+    number = core.sqlite_load(*_libraries())
+    version = f"{number // 1_000_000}.{number // 1_000 % 1_000}.{number % 1_000}"
+    note("sqlite", f"SQLite {version}", version)
 
 
 def _libraries() -> Iterator[str | None]:

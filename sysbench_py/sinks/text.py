@@ -8,7 +8,6 @@ consecutive equal messages once.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 from sysbench_py.stats.log_histogram import log_histogram
 from sysbench_py.stats.model import (
@@ -27,6 +26,8 @@ HISTOGRAM_STARS = 40
 
 def intermediate_messages(stats: IntervalStats) -> list[str]:
     """An intermediate report, one line and in rate mode a second one; the log puts the time before them."""
+    if stats.own_lines:
+        return list(stats.own_lines)
     latency = " ".join(
         f"lat (ms,{percentile}%): {percentile.latency_ns / NS_PER_MS:4.2f}"
         for percentile in stats.latency.percentiles or (NO_PERCENTILE,)
@@ -48,10 +49,10 @@ def intermediate_messages(stats: IntervalStats) -> list[str]:
     return [message, f"queue length: {stats.queue_length}{comma} concurrency: {stats.concurrency}"]
 
 
-def cumulative_messages(stats: TotalStats, test_block: Sequence[str] = ()) -> list[str]:
-    """The final report or that of a checkpoint; `test_block` is a built-in test's own part of it."""
+def cumulative_messages(stats: TotalStats) -> list[str]:
+    """The final report or that of a checkpoint."""
     sql_block = _sql_messages(stats) if stats.sql else []
-    return [*sql_block, *test_block, *_general_messages(stats)]
+    return [*sql_block, *stats.own_lines, *_general_messages(stats)]
 
 
 def histogram_messages(histogram: LatencyHistogram) -> list[str]:

@@ -148,7 +148,8 @@ def _latency(period: CoreSnapshot, percentiles: Sequence[float]) -> Latency:
 
 
 def _interval_s(now: CoreSnapshot, earlier: CoreSnapshot | None, start_ns: int) -> float:
-    return (now.time_ns - (start_ns if earlier is None else earlier.time_ns)) / NS_PER_S
+    # A run's end is when its last worker was done, which may be before an interval that was reported then.
+    return max(now.time_ns - (start_ns if earlier is None else earlier.time_ns), 0) / NS_PER_S
 
 
 def _counters(period: CoreSnapshot) -> Counters:

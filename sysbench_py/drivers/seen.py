@@ -1,0 +1,26 @@
+"""What the drivers have connected to, for whoever describes a run."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Seen(NamedTuple):
+    """A driver, the library that it connects with, and the version that the server has told."""
+
+    driver: str
+    library: str
+    server_version: str
+
+
+_seen: dict[Seen, None] = {}
+
+
+def note(driver: str, library: str, server_version: str) -> None:
+    """A connection has been made."""
+    _seen[Seen(driver, library, server_version)] = None
+
+
+def seen() -> list[Seen]:
+    """Each combination once, in the order of the first connections."""
+    return list(_seen)

@@ -1,0 +1,148 @@
+"""Where outputs go: files that are written whole, files that grow, standard output.
+
+Opening finds out what can be known before the run: that the place can be written to and has room. What is no
+regular file, such as a pipe or a device, is written to as it is.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+from pathlib import Path
+from typing import Protocol
+
+STDOUT = "-"
+# What is written to see whether a disk is full: a block of most file systems.
+_PROBE = b" " * 4096
+
+
+class Target(Protocol):
+    """Something to write texts to. All methods raise OSError."""
+
+    def open(self) -> None:
+        """Find out whether it can be written to; an existing file stays as it is."""
+
+    def begin(self) -> None:
+        """What was there before is replaced from now on."""
+
+    def write(self, text: str) -> None:
+        """Write all of the text; it has left this process when this returns."""
+
+    def close(self) -> None:
+        """The last text has been written, or there will be none."""
+
+
+class WholeFile:
+    """A file that is replaced in one step by the last text that is written."""
+
+    def __init__(self, path: str) -> None:
+        # A symbolic link stays one.
+        self._path = Path(os.path.realpath(path))
+        self._parts: list[str] = []
+
+    def open(self) -> None:
+        _refuse_directory(self._path)
+        self._replace_with(_PROBE, keep=False)
+
+    def begin(self) -> None:
+        pass
+
+    def write(self, text: str) -> None:
+        self._replace_with(text.encode(), keep=True)
+
+    def close(self) -> None:
+        pass
+
+    def _replace_with(self, content: bytes, *, keep: bool) -> None:
+        temporary = self._path.with_name(f".{self._path.name}.{os.getpid()}.tmp")
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+        try:
+            try:
+                _write_all(descriptor, content)
+                if keep:
+                    os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
+            if keep:
+                temporary.replace(self._path)
+        finally:
+            # After a replacement there is none any more.
+            with contextlib.suppress(FileNotFoundError):
+                temporary.unlink()
+
+
+class GrowingFile:
+    """A file, pipe or device to which each text is appended as it is written."""
+
+    def __init__(self, path: str) -> None:
+        self._path = Path(path)
+        self._descriptor = -1
+        self._created = False
+
+    def open(self) -> None:
+        _refuse_directory(self._path)
+        self._created = not self._path.exists()
+        if self._created or self._path.is_file():
+            # On a full disk an empty file could still be made.
+            WholeFile(str(self._path)).open()
+        self._descriptor = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o666)
+
+    def begin(self) -> None:
+        self._created = False
+        if stat.S_ISREG(os.fstat(self._descriptor).st_mode):
+            os.ftruncate(self._descriptor, 0)
+
+    def write(self, text: str) -> None:
+        _write_all(self._descriptor, text.encode())
+
+    def close(self) -> None:
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1
+        if self._created:
+            # The run has never begun.
+            with contextlib.suppress(FileNotFoundError):
+                self._path.unlink()
+
+
+class StandardOutput:
+    """Standard output, for one output alone: everything else that is printed goes to standard error."""
+
+    def __init__(self) -> None:
+        self._descriptor = -1
+
+    def open(self) -> None:
+        self._descriptor = os.dup(1)
+        os.dup2(2, 1)
+
+    def begin(self) -> None:
+        pass
+
+    def write(self, text: str) -> None:
+        _write_all(self._descriptor, text.encode())
+
+    def close(self) -> None:
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1
+
+
+def target(path: str, *, whole: bool) -> Target:
+    """What a name on the command line stands for; `whole` asks for a file that is written in one step."""
+    if path == STDOUT:
+        return StandardOutput()
+    if whole and (not os.path.exists(path) or os.path.isfile(path)):  # noqa: PTH110, PTH113 -- "" is no Path
+        return WholeFile(path)
+    return GrowingFile(path)
+
+
+def _refuse_directory(path: Path) -> None:
+    if path.is_dir():
+        raise IsADirectoryError(21, os.strerror(21), str(path))
+
+
+def _write_all(descriptor: int, content: bytes) -> None:
+    rest = memoryview(content)
+    while rest:
+        rest = rest[os.write(descriptor, rest) :]

@@ -1,0 +1,27 @@
+"""A whole result as one JSON document; docs/result.schema.json describes it."""
+
+from __future__ import annotations
+
+import json
+
+from sysbench_py.stats.result import SCHEMA_VERSION, RunResult
+from sysbench_py.stats.serialise import from_data, to_data
+
+
+def render(result: RunResult) -> str:
+    """The text of the document."""
+    return json.dumps(to_data(result), indent=1, allow_nan=False) + "\n"
+
+
+def read(text: str | bytes) -> RunResult:
+    """The result that `render` made a text of. Raises ValueError, with what is wrong, for any other text."""
+    try:
+        data = json.loads(text)
+    except ValueError as error:
+        raise ValueError(f"no JSON: {error}") from None
+    version = data.get("schema_version") if isinstance(data, dict) else None
+    if type(version) is not int:
+        raise ValueError("no result of a run: schema_version is missing")
+    if version != SCHEMA_VERSION:
+        raise ValueError(f"schema_version is {version}, and this program knows {SCHEMA_VERSION}")
+    return from_data(RunResult, data)

@@ -1,0 +1,239 @@
+"""The outputs of `--output=FORMAT[:FILE]`: what there is, how they are opened, and what they are told.
+
+A format's module has either `render(result)`, the text of a file that is written whole, or `head(setup)` and
+`row(setup, stats)`, the texts of one that grows by an interval at a time.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
+from types import ModuleType
+from typing import Protocol
+
+from sysbench_py.errors import UsageError
+from sysbench_py.sinks.files import STDOUT, Target, target
+from sysbench_py.stats.model import IntervalStats
+from sysbench_py.stats.result import RunResult, Setup
+
+EXTRA = "sysbench-py[report]"
+
+
+@dataclass(frozen=True)
+class Format:
+    """A format; `module` is the name of its module in this package, `suffix` the end of its files' names."""
+
+    name: str
+    suffix: str
+    module: str
+    grows: bool = False
+
+    def load(self) -> ModuleType:
+        """The module, imported at the first call. Raises UsageError if a package that it needs is missing."""
+        try:
+            return importlib.import_module(f"sysbench_py.sinks.{self.module}")
+        except ModuleNotFoundError as error:
+            raise UsageError.fatal(
+                f"--output={self.name} needs the Python package {error.name}: pip install '{EXTRA}'"
+            ) from None
+
+
+FORMATS = {
+    each.name: each
+    for each in (
+        Format("json", "json", "json_document"),
+        Format("jsonl", "jsonl", "json_lines", grows=True),
+    )
+}
+
+
+class Output(Protocol):
+    """One output. All methods but `close` may raise OSError."""
+
+    def open(self) -> None:
+        """Before anything is run: see that it can be written."""
+
+    def begin(self, setup: Setup) -> None:
+        """The load is about to start."""
+
+    def interval(self, stats: IntervalStats) -> None:
+        """An interval has passed."""
+
+    def end(self, result: RunResult) -> None:
+        """The run is over."""
+
+    def close(self) -> None:
+        """There is nothing more to come."""
+
+
+class WholeOutput:
+    """A text that is made of the whole result, at its end."""
+
+    def __init__(self, module: ModuleType, where: Target) -> None:
+        self._module = module
+        self._target = where
+
+    def open(self) -> None:
+        self._target.open()
+
+    def begin(self, setup: Setup) -> None:
+        self._target.begin()
+
+    def interval(self, stats: IntervalStats) -> None:
+        pass
+
+    def end(self, result: RunResult) -> None:
+        self._target.write(self._module.render(result))
+
+    def close(self) -> None:
+        self._target.close()
+
+
+class GrowingOutput:
+    """A text that grows by a piece an interval."""
+
+    def __init__(self, module: ModuleType, where: Target) -> None:
+        self._module = module
+        self._target = where
+
+    def open(self) -> None:
+        self._target.open()
+
+    def begin(self, setup: Setup) -> None:
+        self._setup = setup
+        self._target.begin()
+        self._target.write(self._module.head(setup))
+
+    def interval(self, stats: IntervalStats) -> None:
+        self._target.write(self._module.row(self._setup, stats))
+
+    def end(self, result: RunResult) -> None:
+        pass
+
+    def close(self) -> None:
+        self._target.close()
+
+
+@dataclass(frozen=True)
+class Request:
+    """What one `--output` asks for. `place` is a file, `-` or an address; `named` tells whether the user chose it."""
+
+    form: Format
+    place: str
+    named: bool
+
+    @property
+    def title(self) -> str:
+        """As messages call it."""
+        return f"--output={self.form.name}:{self.place}"
+
+    def output(self) -> Output:
+        """Not open yet. Raises UsageError for a package that is missing."""
+        module = self.form.load()
+        where = target(self.place, whole=not self.form.grows)
+        return (GrowingOutput if self.form.grows else WholeOutput)(module, where)
+
+
+def requests(texts: Sequence[str], test: str) -> list[Request]:
+    """What the values of `--output` ask for. Raises UsageError for a format that there is not, and for a place
+    that two of them share.
+
+    Without a name, files are called after the test and the time.
+    """
+    found: list[Request] = []
+    for text in texts:
+        name, colon, place = text.partition(":")
+        form = FORMATS.get(name)
+        if form is None:
+            raise UsageError.fatal(f"Invalid value for --output: '{text}' (use {_listed(list(FORMATS))})")
+        if colon and not place:
+            raise UsageError.fatal(f"Invalid value for --output: '{text}' (the name of the file is empty)")
+        request = Request(form, place or default_name(test, form), bool(place))
+        for other in found:
+            if other.place == request.place:
+                raise UsageError.fatal(f"{other.title} and {request.title} exclude each other")
+        found.append(request)
+    return found
+
+
+def default_name(test: str, form: Format) -> str:
+    """For example sysbench-cpu-20260214-153012.json."""
+    stem = re.sub(r"[^\w.+-]+", "_", test.rpartition("/")[2].removesuffix(".lua")) or "script"
+    return f"sysbench-{stem}-{datetime.now():%Y%m%d-%H%M%S}.{form.suffix}"
+
+
+def _listed(names: list[str]) -> str:
+    return f"{', '.join(names[:-1])} or {names[-1]}"
+
+
+class Outputs:
+    """The outputs of a run, opened all or none. One that fails later is given up, and the others go on."""
+
+    def __init__(self, wanted: Sequence[Request]) -> None:
+        """Open them. Raises UsageError for the first that cannot be."""
+        self.problems: list[str] = []
+        self._open: list[tuple[Request, Output]] = []
+        try:
+            # Standard output last: messages about the others belong there.
+            for request in sorted(wanted, key=lambda request: request.place == STDOUT):
+                output = request.output()
+                output.open()
+                self._open.append((request, output))
+        except OSError as error:
+            self.close()
+            raise UsageError.fatal(f"{request.title}: {_reason(error)}") from None
+        except UsageError:
+            self.close()
+            raise
+
+    def __bool__(self) -> bool:
+        return bool(self._open)
+
+    def begin(self, setup: Setup) -> None:
+        """The load is about to start. Raises UsageError if an output cannot be written: nothing must be lost."""
+        for request, output in self._open:
+            try:
+                output.begin(setup)
+            except OSError as error:
+                raise UsageError.fatal(f"{request.title}: {_reason(error)}") from None
+
+    def interval(self, stats: IntervalStats) -> None:
+        """An interval has passed."""
+        for request, output in list(self._open):
+            try:
+                output.interval(stats)
+            except OSError as error:
+                self._give_up(request, output, error)
+
+    def end(self, result: RunResult) -> list[str]:
+        """The run is over; returns the names of the files that the user did not choose."""
+        chosen_here = []
+        for request, output in list(self._open):
+            try:
+                output.end(result)
+            except OSError as error:
+                self._give_up(request, output, error)
+                continue
+            if not request.named:
+                chosen_here.append(request.place)
+        return chosen_here
+
+    def close(self) -> None:
+        """Let go of all that are still open."""
+        for _, output in self._open:
+            output.close()
+        self._open.clear()
+
+    def _give_up(self, request: Request, output: Output, error: OSError) -> None:
+        self.problems.append(f"{request.title}: {_reason(error)}")
+        self._open.remove((request, output))
+        with suppress(OSError):
+            output.close()
+
+
+def _reason(error: OSError) -> str:
+    return error.strerror or str(error)

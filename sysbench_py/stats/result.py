@@ -1,0 +1,71 @@
+"""The whole result of a run: what was run, where, and everything that was measured."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from sysbench_py.stats.model import IntervalStats, TotalStats
+
+# Goes up when what is in a saved result changes its meaning or is no longer there; additions leave it.
+SCHEMA_VERSION = 1
+
+OptionValue = bool | int | float | str | tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Database:
+    """What a driver has connected to. An embedded database has its version in both places."""
+
+    driver: str
+    library: str
+    server_version: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Machine:
+    """Where the load was made. `cpus` are those that the process may use; `memory_bytes` is all there is."""
+
+    host: str
+    kernel: str
+    cpu: str
+    cpus: int
+    memory_bytes: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Setup:
+    """What was run, without passwords.
+
+    `options` are all values in force, by their names in `sysbench.opt`; `started_at` is ISO 8601 in UTC.
+    `report_interval_s` is 0 if no intervals were printed: they are recorded all the same.
+    """
+
+    command_line: tuple[str, ...]
+    test: str
+    options: Mapping[str, OptionValue]
+    threads: int
+    percentiles: tuple[float, ...]
+    report_interval_s: int
+    started_at: str
+    engine: str
+    luajit: str
+    python: str
+    databases: tuple[Database, ...]
+    machine: Machine
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RunResult:
+    """A run from its start to its end, however it ended: `exit_status` is that of the process.
+
+    Without checkpoints, counts and histograms of the intervals add up to those of `total`; with checkpoints
+    `total` is what came after the last one.
+    """
+
+    schema_version: int = SCHEMA_VERSION
+    setup: Setup
+    exit_status: int
+    intervals: tuple[IntervalStats, ...]
+    checkpoints: tuple[TotalStats, ...]
+    total: TotalStats
