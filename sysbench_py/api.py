@@ -11,8 +11,6 @@ if TYPE_CHECKING:
 
     from sysbench_py.stats.result import RunResult
 
-Value = bool | int | float | str | Sequence[str | int | float]
-
 
 class CommandFailed(Exception):
     """A command ended with an error and without a result. `status` is its exit status, `output` all it printed."""
@@ -33,7 +31,7 @@ class Plan:
     """
 
     test: str
-    options: Mapping[str, Value] = field(default_factory=dict)
+    options: Mapping[str, object] = field(default_factory=dict)
 
     @property
     def arguments(self) -> list[str]:
@@ -92,7 +90,7 @@ def _start(plan: Plan, *arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def _text(value: Value) -> str:
+def _text(value: object) -> str:
     if isinstance(value, bool):
         return "on" if value else "off"
     if isinstance(value, Sequence) and not isinstance(value, str):

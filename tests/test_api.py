@@ -34,12 +34,12 @@ def test_a_test_is_prepared_run_and_cleaned_up(tmp_path: Path) -> None:
     assert (result.total.counters.events, result.total.counters.reads) == (5, 70)
     assert result.setup.options["skip_trx"] is True
     sysbench_py.cleanup(plan)
-    with pytest.raises(CommandFailed, match="^run: exit status 1: FATAL: .*no such table"):
+    with pytest.raises(CommandFailed, match=r"^run: exit status 1: FATAL: .*no such table"):
         sysbench_py.run(plan)
 
 
 def test_a_wrong_plan_is_told_in_the_words_of_the_command(tmp_path: Path) -> None:
-    with pytest.raises(CommandFailed, match="^run: exit status 1: invalid option: --thread=1") as error:
+    with pytest.raises(CommandFailed, match=r"^run: exit status 1: invalid option: --thread=1") as error:
         sysbench_py.run(Plan(test="cpu", options={"thread": 1}))
     assert error.value.status == 1
     with pytest.raises(CommandFailed, match=f"Cannot find benchmark '{tmp_path}/none.lua'"):
