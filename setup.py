@@ -36,6 +36,7 @@ setup(
     package_data={
         "sysbench_py": ["py.typed", "*.pyi"],
         "sysbench_py.ext": ["abi.h"],
+        "sysbench_py.sinks": ["*.html.j2"],
         "sysbench_py.tools": ["shells/*"],
         "sysbench_py.lua": ["**/*.lua"],
     },

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 # imported where it is used: help, version and mistakes are answered at once.
 
 TOOLS = "tools"
+# Tools that are reached without that word too.
+COMMANDS_OF_THEIR_OWN = ("report",)
 STDIN, STDOUT, STDERR = range(3)
 OUTPUT_LOST = "the results could not be written to standard output"
 
@@ -39,11 +41,12 @@ def run(argv: Sequence[str]) -> int:
     from sysbench_py.passwords import hide_passwords
 
     hide_passwords(argv)
+    word = argv[1] if len(argv) > 1 else ""
     # A script of that name is still run: as ./tools, or if it lies in the current directory.
-    if argv[1:2] == [TOOLS] and not Path(TOOLS).is_file():
+    if word in (TOOLS, *COMMANDS_OF_THEIR_OWN) and not (Path(word).is_file() or Path(f"{word}.lua").is_file()):
         from sysbench_py.tools import run_tool
 
-        return run_tool(argv[2:])
+        return run_tool(argv[2:] if word == TOOLS else argv[1:])
     return _run_command_line(argv)
 
 
@@ -122,9 +125,9 @@ def _open_outputs(cmdline: CommandLine) -> Outputs | None:
     if not texts:
         return None
     from sysbench_py.errors import UsageError
-    from sysbench_py.sinks.outputs import Outputs, requests
+    from sysbench_py.sinks.outputs import Outputs, requests, stem_for
 
-    wanted = requests(texts, cmdline.testname or "")
+    wanted = requests(texts, stem_for(cmdline.testname or ""))
     runs = cmdline.commands.count("run")
     if runs > 1:
         raise UsageError.fatal(f"--output takes the results of one run, and the command line has {runs}")

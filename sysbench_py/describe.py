@@ -28,6 +28,7 @@ def describe(cmdline: CommandLine, plan: Plan) -> Setup:
         options=_options(cmdline.options),
         threads=plan.threads,
         percentiles=plan.percentiles,
+        warmup_s=plan.warmup_s,
         report_interval_s=plan.report_interval_s,
         started_at=datetime.now(timezone.utc).isoformat(timespec="milliseconds"),
         engine=VERSION_STRING,

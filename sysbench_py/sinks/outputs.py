@@ -25,12 +25,16 @@ EXTRA = "sysbench-py[report]"
 
 @dataclass(frozen=True)
 class Format:
-    """A format; `module` is the name of its module in this package, `suffix` the end of its files' names."""
+    """A format; `module` is the name of its module in this package, `suffix` the end of its files' names.
+
+    One that `listens` may have an address in place of a file: its module has `listener(place)`.
+    """
 
     name: str
     suffix: str
     module: str
     grows: bool = False
+    listens: bool = False
 
     def load(self) -> ModuleType:
         """The module, imported at the first call. Raises UsageError if a package that it needs is missing."""
@@ -47,6 +51,10 @@ FORMATS = {
     for each in (
         Format("json", "json", "json_document"),
         Format("jsonl", "jsonl", "json_lines", grows=True),
+        Format("csv", "csv", "csv_rows", grows=True),
+        Format("hdr", "hlog", "hdr_log", grows=True),
+        Format("prometheus", "prom", "prometheus", listens=True),
+        Format("html", "html", "html_page"),
     )
 }
 
@@ -132,17 +140,23 @@ class Request:
         return f"--output={self.form.name}:{self.place}"
 
     def output(self) -> Output:
-        """Not open yet. Raises UsageError for a package that is missing."""
+        """Not open yet. Raises UsageError for a package that is missing, and for an address that is none."""
         module = self.form.load()
+        if self.form.listens:
+            try:
+                listener: Output | None = module.listener(self.place)
+            except ValueError as error:
+                raise UsageError.fatal(f"{self.title}: {error}") from None
+            if listener is not None:
+                return listener
         where = target(self.place, whole=not self.form.grows)
         return (GrowingOutput if self.form.grows else WholeOutput)(module, where)
 
 
-def requests(texts: Sequence[str], test: str) -> list[Request]:
-    """What the values of `--output` ask for. Raises UsageError for a format that there is not, and for a place
-    that two of them share.
+def requests(texts: Sequence[str], stem: str) -> list[Request]:
+    """What the values of `--output` ask for; files that are not named get `stem` and the ending of the format.
 
-    Without a name, files are called after the test and the time.
+    Raises UsageError for a format that there is not, and for a place that two of them share.
     """
     found: list[Request] = []
     for text in texts:
@@ -152,7 +166,7 @@ def requests(texts: Sequence[str], test: str) -> list[Request]:
             raise UsageError.fatal(f"Invalid value for --output: '{text}' (use {_listed(list(FORMATS))})")
         if colon and not place:
             raise UsageError.fatal(f"Invalid value for --output: '{text}' (the name of the file is empty)")
-        request = Request(form, place or default_name(test, form), bool(place))
+        request = Request(form, place or f"{stem}.{form.suffix}", bool(place))
         for other in found:
             if other.place == request.place:
                 raise UsageError.fatal(f"{other.title} and {request.title} exclude each other")
@@ -160,10 +174,10 @@ def requests(texts: Sequence[str], test: str) -> list[Request]:
     return found
 
 
-def default_name(test: str, form: Format) -> str:
-    """For example sysbench-cpu-20260214-153012.json."""
-    stem = re.sub(r"[^\w.+-]+", "_", test.rpartition("/")[2].removesuffix(".lua")) or "script"
-    return f"sysbench-{stem}-{datetime.now():%Y%m%d-%H%M%S}.{form.suffix}"
+def stem_for(test: str) -> str:
+    """What the files of a run are called if nobody says it, for example sysbench-cpu-20260214-153012."""
+    name = re.sub(r"[^\w.+-]+", "_", test.rpartition("/")[2].removesuffix(".lua")) or "script"
+    return f"sysbench-{name}-{datetime.now():%Y%m%d-%H%M%S}"
 
 
 def _listed(names: list[str]) -> str:

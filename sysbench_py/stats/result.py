@@ -38,7 +38,8 @@ class Setup:
     """What was run, without passwords.
 
     `options` are all values in force, by their names in `sysbench.opt`; `started_at` is ISO 8601 in UTC.
-    `report_interval_s` is 0 if no intervals were printed: they are recorded all the same.
+    Statistics begin `warmup_s` later. `report_interval_s` is 0 if no intervals were printed: they are recorded
+    all the same.
     """
 
     command_line: tuple[str, ...]
@@ -46,6 +47,7 @@ class Setup:
     options: Mapping[str, OptionValue]
     threads: int
     percentiles: tuple[float, ...]
+    warmup_s: int
     report_interval_s: int
     started_at: str
     engine: str

@@ -6,6 +6,7 @@ import typer
 
 from sysbench_py.tools.complete import complete
 from sysbench_py.tools.completion import completion
+from sysbench_py.tools.report import report
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None)
 
@@ -16,4 +17,5 @@ def tools() -> None:
 
 
 app.command()(completion)
+app.command()(report)
 app.command(hidden=True)(complete)

@@ -1,0 +1,67 @@
+"""`sysbench report FILE`: a saved result, printed as its run has printed it or written in other formats."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from sysbench_py.stats.result import RunResult
+
+
+def report(
+    file: Annotated[Path, typer.Argument(help="A result that --output=json has written.")],
+    output: Annotated[
+        list[str] | None,
+        typer.Option(metavar="FORMAT[:FILE]", help="Write it as json, jsonl, csv, hdr, prometheus or html."),
+    ] = None,
+) -> None:
+    """Print a saved result as its run has printed it, or write it in other formats.
+
+    Without a name, a file is called as FILE, with the ending of its format; - is standard output.
+    """
+    from sysbench_py.errors import UsageError
+
+    try:
+        result = load(file)
+        if output:
+            _write(result, file, output)
+        else:
+            from sysbench_py.sinks.text import result_text
+
+            typer.echo(result_text(result), nl=False)
+    except UsageError as error:
+        typer.echo(error.line, err=True)
+        raise typer.Exit(1) from None
+
+
+def load(file: Path) -> RunResult:
+    """The result in a file. Raises UsageError if it cannot be read or is none."""
+    from sysbench_py.errors import UsageError
+    from sysbench_py.sinks.json_document import read
+
+    try:
+        return read(file.read_bytes())
+    except OSError as error:
+        raise UsageError.fatal(f"Cannot read '{file}': {error.strerror}") from None
+    except ValueError as error:
+        raise UsageError.fatal(f"'{file}' is no result that --output=json has written: {error}") from None
+
+
+def _write(result: RunResult, file: Path, texts: list[str]) -> None:
+    from sysbench_py.errors import UsageError
+    from sysbench_py.sinks.outputs import Outputs, requests
+
+    outputs = Outputs(requests(texts, stem=str(file.with_suffix(""))))
+    try:
+        outputs.begin(result.setup)
+        for stats in result.intervals:
+            outputs.interval(stats)
+        for name in outputs.end(result):
+            typer.echo(name, err=True)
+    finally:
+        outputs.close()
+    if outputs.problems:
+        raise UsageError.fatal("; ".join(outputs.problems))
