@@ -5,13 +5,9 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from hdrh.histogram import HdrHistogram
 
 NS_PER_MS = 1_000_000
 NS_PER_S = 1_000_000_000
@@ -19,49 +15,50 @@ NS_PER_S = 1_000_000_000
 LOWEST_LATENCY_NS = 1
 HIGHEST_LATENCY_NS = 2**47 - 1
 SIGNIFICANT_DIGITS = 3
-# Buckets of HdrHistogram with these bounds and digits: the 11 leading bits of a value are kept.
-_BITS = 11
-_HALF = 1 << (_BITS - 1)
-
-
-def _bucket(latency_ns: int) -> int:
-    shift = max(latency_ns.bit_length() - _BITS, 0)
-    return shift * _HALF + (latency_ns >> shift)
-
-
-def _lowest_ns(bucket: int) -> int:
-    shift = max(bucket // _HALF - 1, 0)
-    return (bucket - shift * _HALF) << shift
 
 
 class LatencyHistogram:
     """Latencies in ns, in HDR buckets with the layout of the core's own.
 
-    `count` is their number, `max_ns` the exact largest one. Histograms that hold the same are equal.
+    `count` is their number, `max_ns` the exact largest one. With 3 significant digits buckets are 0.1 % wide, with
+    2 they are 0.8 % wide. Histograms that hold the same are equal.
     """
 
-    __slots__ = ("_buckets", "_counts", "count", "max_ns")
+    __slots__ = ("_bits", "_buckets", "_counts", "count", "max_ns", "significant_digits")
 
-    def __init__(self, buckets_ns: Iterable[tuple[int, int]], max_ns: int) -> None:
+    def __init__(
+        self, buckets_ns: Iterable[tuple[int, int]], max_ns: int, significant_digits: int = SIGNIFICANT_DIGITS
+    ) -> None:
         """Record `(latency_ns, count)` pairs; `max_ns` is the exact largest latency.
 
         Raises ValueError for a latency that the histogram cannot hold.
         """
+        self.max_ns = max_ns
+        self.significant_digits = significant_digits
+        # How many leading bits of a latency a bucket keeps: enough for 2 * 10^digits values.
+        self._bits = int(2 * 10**significant_digits - 1).bit_length()
         counts: Counter[int] = Counter()
         for latency_ns, count in buckets_ns:
             if not 0 <= latency_ns <= HIGHEST_LATENCY_NS:
                 raise ValueError(f"latency of {latency_ns} ns is outside 0..{HIGHEST_LATENCY_NS}")
-            counts[_bucket(latency_ns)] += count
+            counts[self._bucket(latency_ns)] += count
+        self._fill(counts)
+
+    def _fill(self, counts: Mapping[int, int]) -> None:
         # Two bytes and eight for a bucket in use: a long run keeps a histogram an interval.
         self._buckets = array("H", sorted(counts))
-        self._counts = array("Q", (counts[bucket] for bucket in self._buckets))
+        self._counts = array("Q", [counts[bucket] for bucket in self._buckets])
         self.count = sum(self._counts)
-        self.max_ns = max_ns
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, LatencyHistogram):
             return NotImplemented
-        return (self._buckets, self._counts, self.max_ns) == (other._buckets, other._counts, other.max_ns)
+        return (self._buckets, self._counts, self.max_ns, self.significant_digits) == (
+            other._buckets,
+            other._counts,
+            other.max_ns,
+            other.significant_digits,
+        )
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -70,50 +67,63 @@ class LatencyHistogram:
         """What one histogram of all their latencies would hold."""
         parts = list(histograms)
         return cls(
-            (pair for part in parts for pair in part.buckets_ns()), max((part.max_ns for part in parts), default=0)
+            (pair for part in parts for pair in part.buckets_ns()),
+            max((part.max_ns for part in parts), default=0),
+            min((part.significant_digits for part in parts), default=SIGNIFICANT_DIGITS),
         )
 
     def percentile_ns(self, percent: float) -> int:
         """Latency of rank floor(count * percent / 100 + 0.5), at least rank 1; 0 if there is none.
 
-        It is the upper end of its HDR bucket, so at most 0.1 % too high, and never above `max_ns`.
+        It is the upper end of its HDR bucket, so at most a bucket's width too high, and never above `max_ns`.
         """
         if not self.count:
             return 0
         rank = max(int(self.count * percent / 100 + 0.5), 1)
         bucket = self._buckets[bisect_left(list(accumulate(self._counts)), rank)]
-        return min(_lowest_ns(bucket + 1) - 1, self.max_ns)
+        return min(self._lowest_ns(bucket + 1) - 1, self.max_ns)
 
     def buckets_ns(self) -> list[tuple[int, int]]:
         """Non-empty buckets as `(lowest latency_ns, count)`, ascending."""
-        return [(_lowest_ns(bucket), count) for bucket, count in zip(self._buckets, self._counts, strict=True)]
+        return [(self._lowest_ns(bucket), count) for bucket, count in zip(self._buckets, self._counts, strict=True)]
 
     def encoded(self) -> str:
         """Base64 of HdrHistogram's V2 compressed encoding."""
-        hdr = _new_hdr()
-        for latency_ns, count in self.buckets_ns():
-            hdr.record_value(latency_ns, count)
+        # Only results that are saved need it.
+        from hdrh.histogram import HdrHistogram
+
+        hdr = HdrHistogram(LOWEST_LATENCY_NS, HIGHEST_LATENCY_NS, self.significant_digits)
+        # One by one, record_value would take too long for the hundreds of intervals of a run.
+        for bucket, count in zip(self._buckets, self._counts, strict=True):
+            hdr.counts[bucket] = count
+        if self.count:
+            hdr.set_internal_tacking_values(self._buckets[0], self._buckets[-1], self.count)
         return str(hdr.encode().decode("ascii"))
 
     @classmethod
     def decoded(cls, text: str, max_ns: int) -> LatencyHistogram:
         """The histogram that `encoded` made a text of; `max_ns` is not in that. Raises ValueError."""
-        hdr = _new_hdr()
+        from hdrh.histogram import HdrHistogram
+
         try:
-            hdr.decode_and_add(text)
+            hdr = HdrHistogram.decode(text)
         except Exception as error:
             # zlib, struct, base64 and hdrh itself have an exception each for a text that is none.
             raise ValueError(f"not an encoded histogram: {error}") from None
-        lowest, highest = _bucket(hdr.get_min_value()), _bucket(hdr.get_max_value())
+        result = cls((), max_ns, hdr.significant_figures)
+        lowest, highest = result._bucket(hdr.get_min_value()), result._bucket(hdr.get_max_value())
         counts = enumerate(hdr.counts[lowest : highest + 1], lowest)
-        return cls(((_lowest_ns(bucket), count) for bucket, count in counts if count), max_ns)
+        result._fill({bucket: count for bucket, count in counts if count})
+        return result
 
+    def _bucket(self, latency_ns: int) -> int:
+        shift = max(latency_ns.bit_length() - self._bits, 0)
+        return (shift << (self._bits - 1)) + (latency_ns >> shift)
 
-def _new_hdr() -> HdrHistogram:
-    # Only results that are saved need it.
-    from hdrh.histogram import HdrHistogram
-
-    return HdrHistogram(LOWEST_LATENCY_NS, HIGHEST_LATENCY_NS, SIGNIFICANT_DIGITS)
+    def _lowest_ns(self, bucket: int) -> int:
+        half = 1 << (self._bits - 1)
+        shift = max(bucket // half - 1, 0)
+        return (bucket - shift * half) << shift
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
