@@ -4,6 +4,15 @@ cdef enum:
     BULK_MAX = 524288
 
 
+# Written by all threads, but only once a statement of half a megabyte.
+cdef uint64_t bulk_rows = 0
+
+
+def db_rows_loaded() -> int:
+    """How many rows bulk inserts have inserted since the start of the process."""
+    return sb_load(&bulk_rows)
+
+
 cdef void bulk_clear(db_connection *con) noexcept nogil:
     free(con.bulk)
     con.bulk = NULL
@@ -36,6 +45,7 @@ cdef int bulk_flush(db_connection *con) noexcept nogil:
         return 1
     db_take_outcome(con, NULL)
     db_free_result(con)
+    sb_fetch_add(&bulk_rows, con.affected)
     con.bulk_length = con.bulk_head
     con.bulk_has_rows = False
     return 0

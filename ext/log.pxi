@@ -13,6 +13,10 @@ cdef extern from "<stdio.h>" nogil:
 cdef extern from "<errno.h>" nogil:
     int EPIPE
 
+cdef extern from "<unistd.h>" nogil:
+    ssize_t write(int, const void *, size_t)
+    int isatty(int)
+
 cdef enum:
     LOG_FATAL = 0
     LOG_ALERT = 1
@@ -34,8 +38,24 @@ cdef unsigned log_seen_repeats[LOG_SEEN_MAX]
 cdef int log_seen_count = 0
 
 
+# The line that shows progress stands on standard error, with the cursor at its start.
+cdef bint progress_shown = False
+cdef bint progress_in_the_way = False       # of standard output, which is a terminal too
+
+
+cdef void progress_erase() noexcept nogil:
+    """Empty the line of the progress, if it is shown; the lock of standard output is held."""
+    global progress_shown
+    if progress_shown:
+        progress_shown = False
+        # Where it cannot be erased it could not be drawn either.
+        write(2, b"\x1b[K", 3)
+
+
 cdef void put(const char *text) noexcept nogil:
     """Write text to standard output, unbuffered; its lock is held."""
+    if progress_in_the_way:
+        progress_erase()
     if fputs(text, stdout) == EOF and errno == EPIPE:
         # Python ignores SIGPIPE. Whoever read the output has gone: end as other programs do.
         signal(SIGPIPE, SIG_DFL)
@@ -174,6 +194,27 @@ def log_collapse(bint on) -> tuple:
     log_seen_count = 0
     funlockfile(stdout)
     return (min(counts), max(counts)) if counts else (0, 0)
+
+
+def progress_draw(bytes line not None) -> None:
+    """Show a line, no wider than the terminal, on standard error until something else is printed."""
+    global progress_shown, progress_in_the_way
+    cdef bytes text = b"\x1b[K%b\r" % line
+    cdef const char *c_text = text
+    cdef size_t size = len(text)
+    with nogil:
+        flockfile(stdout)
+        progress_in_the_way = isatty(1)
+        progress_shown = write(2, c_text, size) > 0
+        funlockfile(stdout)
+
+
+def progress_clear() -> None:
+    """Take that line away, if it is still there."""
+    with nogil:
+        flockfile(stdout)
+        progress_erase()
+        funlockfile(stdout)
 
 
 def log_end() -> None:

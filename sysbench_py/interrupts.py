@@ -85,6 +85,7 @@ class Interrupts:
         during = ""
         if self._command is not None:
             during = f" during '{self._command}': {_LEAVES.get(self._command, _MAY_LEAVE)}"
+        core.progress_clear()
         log(FATAL, f"interrupted by {self.name}{during}")
         os._exit(128 + number)
 

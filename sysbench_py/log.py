@@ -22,4 +22,5 @@ def log_at(priority: int, elapsed_s: float, message: str) -> None:
 
 def say(line: str) -> None:
     """A line for people on standard error, so that standard output stays as scripts expect it."""
+    core.progress_clear()
     print(line, file=sys.stderr, flush=True)

@@ -121,6 +121,13 @@ LATENCY_OPTIONS = (
         repeatable=True,
         exported=False,
     ),
+    Option(
+        "progress",
+        Kind.BOOL,
+        "on",
+        "show on standard error, if that is a terminal, how far a command is",
+        exported=False,
+    ),
 )
 
 DB_OPTIONS = (

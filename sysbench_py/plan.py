@@ -40,6 +40,7 @@ class Plan:
     checkpoints_s: tuple[int, ...]
     percentiles: tuple[float, ...]
     histogram: bool
+    progress: bool
     verbosity: int
     debug: bool
     validate: bool

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from enum import Enum
 
-from sysbench_py import core
+from sysbench_py import core, progress
 from sysbench_py.errors import ExitStatus, UsageError
 from sysbench_py.interrupts import Interrupts
 from sysbench_py.log import DEBUG, FATAL, INFO, NOTICE, log, log_at, say
@@ -25,6 +25,7 @@ QUEUE_CHECK_S = 0.1
 LONGEST_WAIT_S = 3600.0
 # How long an interval is if only the outputs need some.
 RECORDED_INTERVAL_S = 1
+PROGRESS_S = 1
 # How long an interrupted run waits for events to end.
 INTERRUPT_GRACE_S = 2.0
 # How long after the time limit a user is told what the run is waiting for.
@@ -39,6 +40,11 @@ class Action(Enum):
     CHECKPOINT = 1
     SHUTDOWN = 2
     LATE = 3
+    PROGRESS = 4
+
+
+# What is of no use when the workers have ended before the main loop woke.
+_WHILE_RUNNING = (Action.SHUTDOWN, Action.LATE, Action.PROGRESS)
 
 
 class Runner:
@@ -57,6 +63,7 @@ class Runner:
         self._start_ns = 0
         self._last_interval: core.Snapshot | None = None
         self._last_checkpoint: core.Snapshot | None = None
+        self._last_progress: core.Snapshot | None = None
 
     def run(self) -> ExitStatus:
         """Do everything; the status says whether it went well."""
@@ -158,8 +165,10 @@ class Runner:
         if not warmup_s:
             return
         log(NOTICE, f"Warming up for {warmup_s} seconds...\n")
+        if progress.wanted(self._plan.progress):
+            progress.draw(f"warm-up: {warmup_s} s")
         self._crew.wake.wait(warmup_s)
-        self._last_interval = self._last_checkpoint = core.snapshot()
+        self._last_interval = self._last_checkpoint = self._last_progress = core.snapshot()
         core.run_limit_events()
         # Earlier if a signal ended it.
         self._start_ns = min(self._start_ns + warmup_s * NS_PER_S, self._last_checkpoint.time_ns)
@@ -184,7 +193,7 @@ class Runner:
         queue_length, concurrency = self._queue()
         elapsed_s = self._elapsed_s()
         for at_s, action in sorted(due, key=lambda item: item[0]):
-            if at_s > elapsed_s or (action in (Action.SHUTDOWN, Action.LATE) and self._crew.running == 0):
+            if at_s > elapsed_s or (action in _WHILE_RUNNING and self._crew.running == 0):
                 continue
             due.remove((at_s, action))
             if action is Action.INTERVAL:
@@ -195,6 +204,9 @@ class Runner:
                 self._report_checkpoint()
             elif action is Action.LATE:
                 self._tell_of_late_events()
+            elif action is Action.PROGRESS:
+                self._draw_progress()
+                due.append((self._elapsed_s() + PROGRESS_S, action))
             else:
                 self._cut_off("The --max-time limit has expired, forcing shutdown...", ExitStatus.FORCED)
 
@@ -217,6 +229,8 @@ class Runner:
             yield plan.time_limit_s + plan.forced_shutdown_s, Action.SHUTDOWN
         if plan.time_limit_s:
             yield plan.time_limit_s + LATE_S, Action.LATE
+        if progress.wanted(plan.progress):
+            yield PROGRESS_S, Action.PROGRESS
 
     @property
     def _threads_running(self) -> int:
@@ -225,7 +239,7 @@ class Runner:
 
     def _report_interval(self, queue_length: int, concurrency: int) -> None:
         snapshot = core.snapshot()
-        stats = self._interval(snapshot, queue_length=queue_length, concurrency=concurrency)
+        stats = self._interval(snapshot, self._last_interval, queue_length=queue_length, concurrency=concurrency)
         self._last_interval = snapshot
         if self._plan.report_interval_s:
             messages = self._workload.interval_messages(stats)
@@ -237,11 +251,17 @@ class Runner:
             self._recording.interval(stats)
 
     def _interval(
-        self, snapshot: core.Snapshot, *, queue_length: int = 0, concurrency: int = 0, partial: bool = False
+        self,
+        snapshot: core.Snapshot,
+        previous: core.Snapshot | None,
+        *,
+        queue_length: int = 0,
+        concurrency: int = 0,
+        partial: bool = False,
     ) -> IntervalStats:
         return interval_stats(
             snapshot,
-            self._last_interval,
+            previous,
             start_ns=self._start_ns,
             threads_running=self._threads_running,
             percentiles=self._plan.percentiles,
@@ -251,6 +271,16 @@ class Runner:
             concurrency=concurrency,
             partial=partial,
         )
+
+    def _draw_progress(self) -> None:
+        snapshot = core.snapshot()
+        progress.draw_run(
+            self._interval(snapshot, self._last_progress),
+            done=sum(snapshot.worker_events),
+            events_limit=self._workload.events_limit(self._plan),
+            time_limit_s=self._plan.time_limit_s,
+        )
+        self._last_progress = snapshot
 
     def _report_checkpoint(self) -> None:
         snapshot = core.snapshot()
@@ -315,6 +345,7 @@ class Runner:
     def _cut_off(self, why: str, status: ExitStatus) -> None:
         """Report without the workers that are still inside of events, name them, and end the process."""
         core.run_stop()
+        core.progress_clear()
         unfinished_ns = core.run_unfinished()
         snapshot = core.snapshot()
         log(FATAL, why)
@@ -328,6 +359,7 @@ class Runner:
 
     def _finish(self) -> ExitStatus:
         self._crew.join()
+        core.progress_clear()
         self._interrupts.run_ended()
         snapshot = core.snapshot(ended=True)
         log(INFO, "Done.\n")
@@ -344,7 +376,7 @@ class Runner:
 
     def _end_recording(self, snapshot: core.Snapshot, total: TotalStats, status: ExitStatus) -> None:
         if self._recording is not None:
-            self._recording.end(self._interval(snapshot, partial=True), total, status)
+            self._recording.end(self._interval(snapshot, self._last_interval, partial=True), total, status)
 
 
 def _late_threads(unfinished_ns: Mapping[int, int]) -> str:

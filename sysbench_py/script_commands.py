@@ -18,6 +18,7 @@ from sysbench_py.lua_team import LuaTeam
 from sysbench_py.lua_workload import LuaWorkload
 from sysbench_py.options import Option, OptionSet, format_option_list
 from sysbench_py.plan import Plan
+from sysbench_py.progress import CommandProgress
 from sysbench_py.recording import Recording
 from sysbench_py.runner import Runner
 from sysbench_py.script import Script, State
@@ -107,14 +108,15 @@ class ScriptCommands:
         percent = next(iter(self._plan.percentiles), 0)
         options["percentile"] = int(percent) if percent == int(percent) else percent
         main.set_options(options)
-        if main.command_defined(command):
-            return self._own_command(main, command, options)
-        if command == "run":
+        if command == "run" and not main.command_defined(command):
             workload = LuaWorkload(main, options, self._plan)
             return Runner(self._plan, workload, self._interrupts, self._recording).run()
-        ok = main.call("call", command)
-        main.close()
-        return ExitStatus.OK if ok or command == "help" else ExitStatus.ERROR
+        with CommandProgress(command, self._plan.progress):
+            if main.command_defined(command):
+                return self._own_command(main, command, options)
+            ok = main.call("call", command)
+            main.close()
+            return ExitStatus.OK if ok or command == "help" else ExitStatus.ERROR
 
     def _implements(self, main: State, command: str, rows: list[Option] | None) -> bool:
         """Whether one of the usual commands can be done; `run` finds out for itself."""

@@ -73,6 +73,7 @@ def make_plan(options: OptionSet, warn: Callable[[str], None]) -> Plan:
         checkpoints_s=checkpoints_s,
         percentiles=percentiles,
         histogram=histogram,
+        progress=options.get("progress", bool),
         verbosity=verbosity,
         debug=debug,
         validate=options.get("validate", bool),

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import io
 import re
 import signal
 import struct
-import sys
 import zlib
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
 from sysbench_py import core
-from sysbench_py.builtin import progress
 from sysbench_py.builtin.fileio_files import format_size
 from sysbench_py.builtin.fileio_options import OPTIONS
 from tests.support.compat import compat
@@ -335,28 +331,6 @@ def test_interrupted_run_reports_what_was_done(tmp_path: Path) -> None:
             result = started.result()
         assert result.status == 130
         assert "\nFile operations:\n" in result.stdout
-
-
-class Terminal(io.StringIO):
-    def isatty(self) -> bool:
-        return True
-
-
-def test_progress_is_drawn_on_a_terminal_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    for stream in (Terminal(), io.StringIO()):
-        clock = SimpleNamespace(monotonic=iter([0.0, 0.05, 2.0]).__next__)
-        monkeypatch.setattr(progress, "time", clock)
-        monkeypatch.setattr(sys, "stderr", stream)
-        bar = progress.Progress(40 * 2**20)
-        bar.skip(10 * 2**20)
-        bar.add(1)
-        assert stream.getvalue() == ""
-        bar.add(10 * 2**20)
-        bar.clear()
-        if not stream.isatty():
-            assert stream.getvalue() == ""
-            continue
-        assert stream.getvalue() == f"\x1b[K[{'#' * 15:<30}]  50%      5.0 MiB/s\r\x1b[K"
 
 
 # -- command lines as people type them, with smaller sizes and times

@@ -28,6 +28,7 @@ NOT_IN_THE_REFERENCE = {
     "pgsql-password-file",
     "multiplex",
     "output",
+    "progress",
 }
 
 

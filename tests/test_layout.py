@@ -15,7 +15,7 @@ ALLOWED = {
     "stats/": {"stats"},
     "sinks/": {"errors", "sinks", "stats"},
     "drivers/": {"drivers", "core", "errors", "log", "options", "passwords"},
-    "builtin/": {"builtin", "core", "errors", "log", "options", "plan", "stats", "workload"},
+    "builtin/": {"builtin", "core", "errors", "log", "options", "plan", "progress", "stats", "workload"},
     "options": {"errors"},
     "plan": set(),
     "errors": set(),
@@ -25,7 +25,11 @@ ALLOWED = {
     "script": {"core", "errors", "options", "version"},
     "lua_team": {"core", "errors", "log", "plan", "script"},
     "lua_workload": {"core", "log", "lua_team", "plan", "script", "stats"},
-    "runner": {"core", "errors", "interrupts", "log", "plan", "recording", "sinks", "stats", "worker", "workload"},
+    "runner": {
+        *("core", "errors", "interrupts", "log", "plan", "progress", "recording"),
+        *("sinks", "stats", "worker", "workload"),
+    },
+    "progress": {"core", "stats"},
     "recording": {"errors", "log", "sinks", "stats"},
 }
 # Only the top of the program may import these.

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from sysbench_py import core
 from sysbench_py.builtin.fileio_options import Settings
-from sysbench_py.builtin.progress import Progress
 from sysbench_py.log import DEBUG, FATAL, NOTICE, WARNING, log
+from sysbench_py.progress import ByteProgress
 
 MIB = 2**20
 FILE_MODE = 0o600
@@ -207,7 +207,7 @@ class _Writer:
         # Several small blocks go in one write. Anonymous memory: its address is good for direct I/O.
         blocks = max(MIB // settings.block_bytes, 1)
         self._buffer = mmap.mmap(-1, blocks * settings.block_bytes)
-        self.progress = Progress(settings.total_bytes)
+        self.progress = ByteProgress(settings.total_bytes, settings.progress)
         self.written_bytes = 0
 
     def extend(self, descriptor: int, size_bytes: int) -> None:

@@ -100,6 +100,7 @@ class Settings:
     read_write_ratio: float
     validate: bool
     latency_detail: bool
+    progress: bool
 
     @property
     def total_bytes(self) -> int:
@@ -167,6 +168,7 @@ def read_settings(options: OptionSet, plan: Plan, *, running: bool) -> Settings:
         read_write_ratio=read_write_ratio,
         validate=plan.validate,
         latency_detail=options.get("file-latency-detail", bool),
+        progress=plan.progress,
     )
     if settings.validate:
         _check_validation(settings, running=running)
