@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from sysbench_py import core
 from sysbench_py.builtin import BUILTIN_TESTS, BuiltinTest
 from sysbench_py.command_line import COMMANDS, CommandLine, apply_test_options, check_commands
@@ -9,9 +11,11 @@ from sysbench_py.errors import ExitStatus, UsageError
 from sysbench_py.interrupts import Interrupts
 from sysbench_py.options import Option, format_option_list
 from sysbench_py.plan import Plan
-from sysbench_py.recording import Recording
 from sysbench_py.runner import Runner
 from sysbench_py.script_commands import set_up_rand
+
+if TYPE_CHECKING:
+    from sysbench_py.recording import Recording
 
 
 class BuiltinCommands:

@@ -6,7 +6,6 @@ The core draws it and takes it away before anything is printed, so that it never
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 import threading
 import time
@@ -29,6 +28,8 @@ def wanted(on: bool) -> bool:
 
 def draw(line: str) -> None:
     """Show the line; what does not fit into the terminal is cut off."""
+    import shutil
+
     width = shutil.get_terminal_size().columns
     core.progress_draw(os.fsencode(line[: width - 1]))
 

@@ -7,18 +7,21 @@ import time
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from enum import Enum
+from typing import TYPE_CHECKING
 
 from sysbench_py import core, progress
 from sysbench_py.errors import ExitStatus, UsageError
 from sysbench_py.interrupts import Interrupts
 from sysbench_py.log import DEBUG, FATAL, INFO, NOTICE, log, log_at, say
 from sysbench_py.plan import Plan
-from sysbench_py.recording import Recording
 from sysbench_py.sinks import text
 from sysbench_py.stats.collect import interval_stats, total_stats
 from sysbench_py.stats.model import NS_PER_S, IntervalStats, TotalStats
 from sysbench_py.worker import Crew, crew_groups
 from sysbench_py.workload import Workload
+
+if TYPE_CHECKING:
+    from sysbench_py.recording import Recording
 
 # How often the main loop looks at the queue of a rate-limited run, so that its overflow is seen.
 QUEUE_CHECK_S = 0.1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from sysbench_py import core
 from sysbench_py.catalogue import known_tests, scripts_beside
@@ -19,12 +19,14 @@ from sysbench_py.lua_workload import LuaWorkload
 from sysbench_py.options import Option, OptionSet, format_option_list
 from sysbench_py.plan import Plan
 from sysbench_py.progress import CommandProgress
-from sysbench_py.recording import Recording
 from sysbench_py.runner import Runner
 from sysbench_py.script import Script, State
 from sysbench_py.suggest import did_you_mean
 from sysbench_py.unused_options import unused_options
 from sysbench_py.worker import Crew, crew_groups
+
+if TYPE_CHECKING:
+    from sysbench_py.recording import Recording
 
 PS_MODES = ("auto", "disable")
 
