@@ -8,6 +8,7 @@ consecutive equal messages once.
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 from sysbench_py.stats.log_histogram import log_histogram
 from sysbench_py.stats.model import (
@@ -19,7 +20,9 @@ from sysbench_py.stats.model import (
     TotalStats,
     WorkerStats,
 )
-from sysbench_py.stats.result import RunResult
+
+if TYPE_CHECKING:
+    from sysbench_py.stats.result import RunResult
 
 CHECKPOINT_HEADING = "Checkpoint report:"
 HISTOGRAM_STARS = 40

@@ -1,0 +1,183 @@
+"""What is recorded of runs of every kind, and how it is drawn."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from sysbench_py.sinks.charts import linear_axis, log_axis
+from sysbench_py.sinks.csv_rows import head, row
+from sysbench_py.sinks.html_page import MOST_POINTS, render
+from sysbench_py.sinks.json_document import read
+from sysbench_py.sinks.text import result_text
+from sysbench_py.stats.cumulate import joined, thinned
+from sysbench_py.stats.model import LatencyHistogram
+from sysbench_py.stats.result import RunResult
+from tests.support.reference import ours
+
+ROOT = Path(__file__).parent.parent
+REPORTS = ("--time=2", "--report-interval=1", "--report-checkpoints=1", "--histogram", "--percentile=50,99")
+FILES = ("fileio", "--file-num=2", "--file-total-size=4M")
+HOOKS = """
+function event() end
+sysbench.hooks.report_intermediate = function(stat) print("> " .. stat.events) end
+"""
+
+
+def saved(folder: Path) -> RunResult:
+    return read((folder / "a.json").read_bytes())
+
+
+def recorded(folder: Path, *arguments: str) -> tuple[str, RunResult]:
+    """What a run printed after its start, and its result."""
+    result = ours(*arguments, "--output=json:a.json", "run", cwd=folder)
+    assert result.status == 0, result.stdout
+    return result.stdout.split("Threads started!\n\n")[1], saved(folder)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("memory", "--memory-total-size=1T", *REPORTS),
+        (*FILES, "--file-test-mode=rndrw", "--file-latency-detail", *REPORTS),
+    ],
+    ids=["memory", "fileio"],
+)
+def test_reports_of_a_test_s_own_are_printed_again_as_they_were(tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    if arguments[0] == "fileio":
+        assert ours(*FILES, "prepare", cwd=tmp_path).status == 0
+    printed, result = recorded(tmp_path, *arguments)
+    assert len(result.checkpoints) == 1
+    assert result_text(result).endswith(f"\n\n{printed}")
+    assert [each.name for each in result.total.operations] == (
+        ["read", "write", "fsync"] if arguments[0] == "fileio" else []
+    )
+    counted = [*(each.counters.events for each in result.checkpoints), result.total.counters.events]
+    assert sum(counted) == sum(each.counters.events for each in result.intervals)
+
+
+@pytest.mark.parametrize("arguments", [("threads", "--events=50"), ("mutex", "--mutex-num=1", "--mutex-locks=100")])
+def test_short_runs_are_one_interval(tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    printed, result = recorded(tmp_path, *arguments)
+    assert result_text(result).endswith(f"\n\n{printed}")
+    (interval,) = result.intervals
+    assert interval.partial
+    assert interval.latency.histogram == result.total.latency.histogram
+    assert interval.counters == result.total.counters
+
+
+def test_a_report_hook_is_called_no_more_often_than_without_outputs(tmp_path: Path) -> None:
+    (tmp_path / "hook.lua").write_text(HOOKS)
+    printed, result = recorded(tmp_path, "hook.lua", "--time=1", "--rate=50")
+    assert "> " not in printed
+    assert len([each for each in result.intervals if not each.partial]) == 1
+    printed, result = recorded(tmp_path, "hook.lua", "--time=1", "--report-interval=1", "--rate=50")
+    assert re.findall("^> (.*)$", printed, re.MULTILINE) == [str(result.intervals[0].counters.events)]
+
+
+def test_what_happens_during_the_warm_up_is_not_recorded(tmp_path: Path) -> None:
+    printed, result = recorded(tmp_path, "cpu", "--warmup-time=1", "--time=1")
+    assert result.setup.warmup_s == 1
+    assert sum(each.counters.events for each in result.intervals) == result.total.counters.events
+    assert sum(each.interval_s for each in result.intervals) < 2
+    assert f"total number of events:              {result.total.counters.events}\n" in printed
+
+
+def test_a_plain_run_imports_nothing_that_outputs_need(tmp_path: Path) -> None:
+    code = (
+        "import sys; from sysbench_py.cli import run; run(['sysbench', 'cpu', '--events=1', 'run']); "
+        "print(*sorted(sys.modules))"
+    )
+    shown = subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True, capture_output=True, text=True)
+    modules = set(shown.stdout.splitlines()[-1].split())
+    late = {"jinja2", "prometheus_client", "hdrh", "json", "tempfile", "typer"}
+    late |= {f"sysbench_py.{name}" for name in ("recording", "describe", "stats.result", "stats.serialise")}
+    late |= {f"sysbench_py.sinks.{name}" for name in ("outputs", "files", "html_page", "charts", "prometheus")}
+    assert modules & late == set()
+    assert "sysbench_py.sinks.text" in modules
+
+
+# -- pictures and joined intervals, from a result that a run has made
+
+
+@pytest.fixture(scope="module")
+def result(tmp_path_factory: pytest.TempPathFactory) -> RunResult:
+    folder = tmp_path_factory.mktemp("page")
+    return recorded(folder, "cpu", "--time=2", "--threads=2", "--percentile=50,95,99.9")[1]
+
+
+def test_joined_intervals_are_one_interval_of_all_their_events(result: RunResult) -> None:
+    whole, total = joined(result.intervals), result.total
+    assert whole.counters == total.counters
+    assert whole.latency.histogram.buckets_ns() == total.latency.histogram.buckets_ns()
+    assert (whole.latency.min_ns, whole.latency.avg_ns) == (total.latency.min_ns, total.latency.avg_ns)
+    assert [each.percent for each in whole.latency.percentiles] == [50, 95, 99.9]
+    merged = LatencyHistogram.merged(each.latency.histogram for each in result.intervals)
+    assert [each.latency_ns for each in whole.latency.percentiles] == [
+        merged.percentile_ns(each.percent) for each in whole.latency.percentiles
+    ]
+
+
+def test_a_long_run_is_drawn_with_fewer_points(result: RunResult) -> None:
+    many = tuple(replace(result.intervals[0], time_total_s=float(number + 1)) for number in range(1000))
+    points = thinned(many, MOST_POINTS)
+    assert len(points) == 200
+    assert sum(each.counters.events for each in points) == 1000 * many[0].counters.events
+    assert points[-1].time_total_s == 1000
+    page = render(replace(result, intervals=many))
+    assert page.count('class="pointer"') == 2 * 200 + 101
+
+
+def test_partial_intervals_are_drawn_only_if_there_are_no_others(result: RunResult) -> None:
+    whole, rest = replace(result.intervals[0], partial=False), replace(result.intervals[0], partial=True)
+    assert thinned((whole, rest), 5) == [whole]
+    assert thinned((rest,), 5) == [rest]
+    assert thinned((), 5) == []
+
+
+def test_a_run_without_events_has_a_page(tmp_path: Path) -> None:
+    (tmp_path / "none.lua").write_text("function event() return true end")
+    _, result = recorded(tmp_path, "none.lua")
+    page = render(result)
+    assert page.count("<svg") == 2
+    assert 'data-name="events">0</td>' in page
+
+
+def test_names_are_escaped(result: RunResult) -> None:
+    setup = replace(result.setup, test="<script>x</script>", options={"a&b": "<b>"}, command_line=("<i>", "&"))
+    page = render(replace(result, setup=setup))
+    assert "<script" not in page
+    assert "&lt;script&gt;x" in page
+    assert "&lt;b&gt;" in page
+
+
+def test_a_run_that_did_not_complete_is_told_at_the_top(result: RunResult) -> None:
+    assert "This run was interrupted (exit status 130)." in render(replace(result, exit_status=130))
+    assert "This run was" not in render(result)
+
+
+def test_columns_of_csv_have_their_values(result: RunResult) -> None:
+    names, values = head(result.setup), row(result.setup, result.intervals[0])
+    assert len(set(names.split(","))) == len(names.split(",")) == len(values.split(","))
+    assert {"latency_p50_ns", "latency_p99.9_ns", "events", "events_per_s", "partial"} <= set(names.strip().split(","))
+
+
+@pytest.mark.parametrize("highest", [0, 0.3, 1, 7, 99, 100, 101, 123_456])
+def test_a_linear_axis_holds_its_values_and_has_round_ticks(highest: float) -> None:
+    axis = linear_axis(highest, str)
+    assert axis.high >= highest
+    assert 2 <= len(axis.ticks) <= 6
+    assert axis.share(axis.high) == 1
+
+
+@pytest.mark.parametrize(("lowest", "highest"), [(0.001, 0.0011), (1, 1), (0.2, 30), (0.01, 99_999), (5, 50)])
+def test_a_logarithmic_axis_holds_its_values(lowest: float, highest: float) -> None:
+    axis = log_axis(lowest, highest, str)
+    assert axis.low <= lowest <= highest <= axis.high
+    assert axis.ticks
+    assert 0 <= axis.share(lowest) <= axis.share(highest) <= 1
