@@ -72,7 +72,7 @@ def several(*undos: Undo) -> Undo:
 OWN_OPTIONS = (
     "warmup-time|thread-init-timeout|luajit-cmd|rand-zipfian-exp|db-reconnect-timeout|mysql-ssl-key|mysql-ssl-ca"
     "|mysql-ssl-cert|mysql-compression-algorithms|mysql-password-file|pgsql-password-file|pgsql-sslmode"
-    "|pgsql-ignore-errors|create_table_options|reconnect|file-latency-detail|output|progress"
+    "|pgsql-ignore-errors|create_table_options|reconnect|file-latency-detail|multiplex|output|progress"
 )
 REPORT = r"^\nGeneral statistics:\n(.*\n)*?Threads fairness:\n.*\n.*\n\n"
 BANNER = "BANNER\n\n"
