@@ -26,6 +26,8 @@ cdef struct db_driver:
     db_ops *own_ops             # of the driver itself, when ops are null's in a dry run
     bint emulate                # --db-ps-mode=disable
     bint backslash_escapes      # in string literals
+    bint trace                  # log a DEBUG line a call
+    bint ends_at_nul            # its library takes texts only up to a NUL byte
     bint draws_for_names        # two hidden draws a prepared statement, as the original's pgsql driver
     bint ignore_all
     int n_ignored
@@ -150,9 +152,14 @@ cdef void db_api_error(db_connection *con, const char *alert) noexcept nogil:
 
 cdef int db_connect(db_connection *con, bint say_why) noexcept nogil:
     """Connect; on failure the error record is filled and, if say_why, the driver's fatal lines are printed."""
+    cdef worker *w = worker_of(con.pub.thread_id)
+    cdef int rc
     db_clear_error(con)
     con.say_why = say_why
-    if on_carrier(<fiber_errand>con.driver.ops.connect, con) != DB_OK:
+    statement_begins(w, b"(connecting)", 12)
+    rc = on_carrier(<fiber_errand>con.driver.ops.connect, con)
+    statement_ended(w)
+    if rc != DB_OK:
         con.pub.error = DB_ERROR_FATAL
         return DB_FAILED
     con.epoch += 1
@@ -186,6 +193,14 @@ cdef void connect_failed_with_gil(db_connection *con, object why) noexcept:
             sb_log(LOG_FATAL, message)
 
 
+cdef sql_driver *db_use(db_driver *d) noexcept nogil:
+    """The driver for Lua. What is to be traced has to be seen."""
+    global log_verbosity
+    if d.trace:
+        log_verbosity = LOG_DEBUG
+    return &d.pub
+
+
 cdef public sql_driver *db_create(const char *name) noexcept nogil:
     """The driver of that name, or of --db-driver for NULL; NULL after a message if there is none."""
     cdef int i
@@ -195,10 +210,10 @@ cdef public sql_driver *db_create(const char *name) noexcept nogil:
         if default_driver == NULL:
             sb_log(LOG_FATAL, no_default_driver)
             return NULL
-        return &default_driver.pub
+        return db_use(default_driver)
     for i in range(driver_count):
         if strcmp(drivers[i].key, name) == 0:
-            return &drivers[i].pub
+            return db_use(&drivers[i])
     snprintf(line, sizeof(line), "invalid database driver name: '%s'", name)
     sb_log(LOG_FATAL, line)
     return NULL
@@ -315,16 +330,21 @@ cdef int db_receive(db_connection *con) noexcept nogil:
 
 
 cdef int db_run_query(db_connection *con, const char *query, size_t length) noexcept nogil:
+    cdef worker *w = worker_of(con.pub.thread_id)
+    cdef int rc
     con.operation = DB_OP_QUERY
     con.statement = NULL
-    if con.driver.ops.send_query(con, query, length) != DB_OK:
-        return DB_FAILED
-    return db_receive(con)
+    statement_begins(w, query, length)
+    rc = con.driver.ops.send_query(con, query, length)
+    if rc == DB_OK:
+        rc = db_receive(con)
+    statement_ended(w)
+    return rc
 
 
 cdef public sql_result *db_query(sql_connection *handle, const char *query, size_t length) noexcept nogil:
     cdef db_connection *con = <db_connection *>handle
-    if not db_ready(con):
+    if not db_ready(con) or db_would_be_cut(con, query, length):
         return NULL
     if db_run_query(con, query, length) != DB_OK:
         db_failed(con, query, length)
@@ -421,11 +441,12 @@ _kept = []                      # strings that drivers point to
 
 
 def driver_setup(str key, *, connect=None, str dialect="", bint emulate=False, ignore=(),
-                 bint dry_run=False) -> None:
+                 bint dry_run=False, bint trace=False) -> None:
     """Configure a driver for the coming commands.
 
     connect(slot) is called with the GIL for every new connection. dialect is what drv:name() tells. ignore
-    lists the error numbers and SQLSTATEs that restart an event, or "all"."""
+    lists the error numbers and SQLSTATEs that restart an event, or "all". With trace, the log becomes as verbose as
+    can be once a script uses the driver."""
     cdef db_driver *d = driver_of(key)
     cdef bytes text
     _connectors[key] = connect
@@ -433,7 +454,9 @@ def driver_setup(str key, *, connect=None, str dialect="", bint emulate=False, i
     _kept.append(text)
     d.pub.name_of_dialect = text
     d.emulate = emulate
+    d.trace = trace
     d.backslash_escapes = key == "mysql"
+    d.ends_at_nul = key == "pgsql" or key == "sqlite"
     d.draws_for_names = key == "pgsql"
     d.ignore_all = "all" in ignore
     d.n_ignored = 0
@@ -451,13 +474,14 @@ def driver_setup(str key, *, connect=None, str dialect="", bint emulate=False, i
 def db_setup(str driver, double reconnect_timeout_s, bytes problem=b"No DB drivers available") -> None:
     """The driver of db_create(NULL); None for none, and `problem` is what a script is told then.
 
-    Forgets that SQL was used."""
-    global default_driver, no_default_driver, sql_used, reconnect_timeout_ns, connection_count
+    Forgets that SQL was used, and with what trouble."""
+    global default_driver, no_default_driver, sql_used, table_trouble, reconnect_timeout_ns, connection_count
     default_driver = driver_of(driver) if driver is not None else NULL
     _kept.append(problem)
     no_default_driver = problem
     reconnect_timeout_ns = <uint64_t>(reconnect_timeout_s * 1e9)
     sql_used = 0
+    table_trouble = DB_TROUBLE_NONE
     connection_count = 0
 
 

@@ -21,7 +21,7 @@ cdef void bulk_clear(db_connection *con) noexcept nogil:
 cdef public int db_bulk_insert_init(sql_connection *handle, const char *query, size_t length) noexcept nogil:
     cdef db_connection *con = <db_connection *>handle
     cdef char line[128]
-    if not db_ready(con):
+    if not db_ready(con) or db_would_be_cut(con, query, length):
         return 1
     if length + 1 > BULK_MAX:
         snprintf(line, sizeof(line), "Query length exceeds the maximum value (%d), aborting", <int>BULK_MAX)
@@ -55,6 +55,8 @@ cdef public int db_bulk_insert_next(sql_connection *handle, const char *values, 
     cdef db_connection *con = <db_connection *>handle
     if con.bulk == NULL:
         sb_log(LOG_ALERT, b"attempt to call bulk_insert_next() before bulk_insert_init()")
+        return 1
+    if db_would_be_cut(con, values, length):
         return 1
     # One byte for the comma, one for a terminator: the limit counts both.
     if con.bulk_has_rows and con.bulk_length + length + 2 > BULK_MAX and bulk_flush(con) != 0:

@@ -1,4 +1,10 @@
-# One policy for all drivers: which errors restart an event, and what happens when a connection is lost.
+# One policy for all drivers: what is an error, which errors restart an event, and what follows a lost connection.
+
+# What the last fatal error was about, if there is a way out to be named.
+cdef enum db_trouble:
+    DB_TROUBLE_NONE, DB_TROUBLE_TABLE_EXISTS, DB_TROUBLE_TABLE_MISSING
+cdef int table_trouble = DB_TROUBLE_NONE
+
 
 cdef bint db_is_ignored(db_connection *con) noexcept nogil:
     cdef db_driver *d = con.driver
@@ -15,6 +21,36 @@ cdef bint db_is_ignored(db_connection *con) noexcept nogil:
     return False
 
 
+cdef bint db_would_be_cut(db_connection *con, const char *text, size_t length) noexcept nogil:
+    """Whether the driver would not send all of the text; then that is the error of the operation."""
+    cdef const char *nul = <const char *>memchr(text, 0, length) if con.driver.ends_at_nul else NULL
+    cdef char message[400]
+    if nul == NULL:
+        return False
+    snprintf(message, sizeof(message), "a statement for %s cannot have a NUL byte, as behind '%.*s%s'", con.driver.key,
+             200, text, <const char *>(b"..." if nul - text > 200 else b""))
+    # 22021 is the SQLSTATE of a character that cannot be.
+    db_set_error(con, 0, b"22021", message, strlen(message))
+    con.pub.error = DB_ERROR_FATAL
+    count(worker_of(con.pub.thread_id), <int>SB_CNT_ERROR, 1)
+    sb_log(LOG_FATAL, message)
+    return True
+
+
+cdef db_trouble trouble_of(db_connection *con) noexcept nogil:
+    """By the SQLSTATEs of MySQL and PostgreSQL; SQLite has only its messages."""
+    if strcmp(con.sqlstate, b"42S01") == 0 or strcmp(con.sqlstate, b"42P07") == 0:
+        return DB_TROUBLE_TABLE_EXISTS
+    if strcmp(con.sqlstate, b"42S02") == 0 or strcmp(con.sqlstate, b"42P01") == 0:
+        return DB_TROUBLE_TABLE_MISSING
+    if strcmp(con.driver.key, b"sqlite") == 0:
+        if strncmp(con.message, b"no such table:", 14) == 0:
+            return DB_TROUBLE_TABLE_MISSING
+        if strncmp(con.message, b"table ", 6) == 0 and strstr(con.message, b" already exists") != NULL:
+            return DB_TROUBLE_TABLE_EXISTS
+    return DB_TROUBLE_NONE
+
+
 cdef void db_failed(db_connection *con, const char *query, size_t length) noexcept nogil:
     """Classify the error in the record, count it, and do what its class asks for."""
     cdef char line[1200]
@@ -26,6 +62,7 @@ cdef void db_failed(db_connection *con, const char *query, size_t length) noexce
         con.pub.error = DB_ERROR_FATAL
         count(worker_of(con.pub.thread_id), <int>SB_CNT_ERROR, 1)
         con.driver.ops.report(con, con.operation, query, length)
+        sb_set_flag(&table_trouble, trouble_of(con))
         if con.lost:
             db_drop_session_keeping_error(con)
         return
@@ -58,6 +95,7 @@ cdef void db_recover(db_connection *con) noexcept nogil:
     cdef char line[1400]
     cdef uint64_t started = clock_ns()
     cdef uint64_t pause_ns = 1000000
+    cdef worker *w = worker_of(con.pub.thread_id)
     memcpy(sqlstate, con.sqlstate, sizeof(sqlstate))
     memcpy(message, con.message, sizeof(message))
     sb_log(LOG_DEBUG, b"Reconnecting")
@@ -71,6 +109,7 @@ cdef void db_recover(db_connection *con) noexcept nogil:
                 sb_run_fail()
             con.pub.error = DB_ERROR_FATAL
             return
+        statement_begins(w, b"(waiting to connect anew)", 25)
         worker_sleep_ns(pause_ns)
         if pause_ns < 100000000:
             pause_ns *= 2
@@ -89,3 +128,9 @@ cdef public int db_connection_reconnect(sql_connection *handle) noexcept nogil:
         return 1
     count(worker_of(con.pub.thread_id), <int>SB_CNT_RECONNECT, 1)
     return 0
+
+
+def db_table_trouble() -> str | None:
+    """Whether a statement has failed because its table "exists" or is "missing"."""
+    cdef int trouble = sb_flag(&table_trouble)
+    return "exists" if trouble == DB_TROUBLE_TABLE_EXISTS else "missing" if trouble == DB_TROUBLE_TABLE_MISSING else None

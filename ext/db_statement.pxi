@@ -251,11 +251,24 @@ cdef public int db_bind_param(sql_statement *handle, sql_param **params, size_t 
 
 # -- statements
 
+cdef int db_run_statement(db_statement *stmt, db_operation operation,
+                          int (*send)(db_statement *) noexcept nogil) noexcept nogil:
+    cdef db_connection *con = stmt.connection
+    cdef worker *w = worker_of(con.pub.thread_id)
+    cdef int rc
+    con.operation = operation
+    con.statement = stmt
+    statement_begins(w, stmt.query, stmt.length)
+    rc = send(stmt)
+    if rc == DB_OK:
+        rc = db_receive(con)
+    statement_ended(w)
+    return rc
+
+
 cdef int db_prepare_on_server(db_statement *stmt) noexcept nogil:
     cdef db_connection *con = stmt.connection
-    con.operation = DB_OP_PREPARE
-    con.statement = stmt
-    if con.driver.ops.send_prepare(stmt) != DB_OK or db_receive(con) != DB_OK:
+    if db_run_statement(stmt, DB_OP_PREPARE, con.driver.ops.send_prepare) != DB_OK:
         return DB_FAILED
     stmt.epoch = con.epoch
     stmt.prepared = not stmt.emulated
@@ -267,7 +280,7 @@ cdef public sql_statement *db_prepare(sql_connection *handle, const char *query,
     """A statement with ? for its parameters; NULL on an error."""
     cdef db_connection *con = <db_connection *>handle
     cdef db_statement *stmt
-    if not db_ready(con):
+    if not db_ready(con) or db_would_be_cut(con, query, length):
         return NULL
     stmt = <db_statement *>calloc(1, sizeof(db_statement))
     if stmt == NULL:
@@ -302,7 +315,6 @@ cdef public sql_result *db_execute(sql_statement *handle) noexcept nogil:
     cdef db_connection *con = stmt.connection
     cdef char *text
     cdef size_t length = 0
-    cdef int rc
     if not db_ready(con):
         return NULL
     if stmt.query == NULL:
@@ -316,6 +328,9 @@ cdef public sql_result *db_execute(sql_statement *handle) noexcept nogil:
         if text == NULL:
             db_api_error(con, b"not enough memory for a statement")
             return NULL
+        if db_would_be_cut(con, text, length):
+            free(text)
+            return NULL
         if db_run_query(con, text, length) != DB_OK:
             db_failed(con, text, length)
             free(text)
@@ -326,12 +341,7 @@ cdef public sql_result *db_execute(sql_statement *handle) noexcept nogil:
     if stmt.epoch != con.epoch and db_prepare_on_server(stmt) != DB_OK:
         db_failed(con, stmt.query, stmt.length)
         return NULL
-    con.operation = DB_OP_EXECUTE
-    con.statement = stmt
-    rc = con.driver.ops.send_execute(stmt)
-    if rc == DB_OK:
-        rc = db_receive(con)
-    if rc != DB_OK:
+    if db_run_statement(stmt, DB_OP_EXECUTE, con.driver.ops.send_execute) != DB_OK:
         db_failed(con, stmt.query, stmt.length)
         return NULL
     stmt.types_changed = False

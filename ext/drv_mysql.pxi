@@ -1,14 +1,7 @@
 # MySQL and MariaDB: PyMySQL connects and logs in, everything else is said here on its socket.
 from cpython.ref cimport Py_DECREF, Py_INCREF
 
-cdef bint my_tracing = False
 cdef uint32_t my_most_prepared = 0      # statements of one connection, for advice
-
-
-def mysql_trace(bint on) -> None:
-    """Log a DEBUG line a call, as --mysql-debug asks for."""
-    global my_tracing
-    my_tracing = on
 
 
 cdef void my_trace(db_connection *con, const char *what, const char *text, size_t length) noexcept nogil:
@@ -42,7 +35,7 @@ cdef int my_connect_with_gil(db_connection *con) noexcept with gil:
 
 
 cdef int my_connect(db_connection *con) noexcept nogil:
-    if my_tracing:
+    if con.driver.trace:
         my_trace(con, b"connect", b"", 0)
     return my_connect_with_gil(con)
 
@@ -56,7 +49,7 @@ cdef void my_disconnect(db_connection *con) noexcept nogil:
     cdef my_session *s = <my_session *>con.session
     cdef char quit[MY_HEADER + 1]
     put_bytes(quit, 1 | <uint64_t>MY_QUIT << 32, MY_HEADER + 1)
-    if my_tracing:
+    if con.driver.trace:
         my_trace(con, b"disconnect", b"", 0)
     if s.transport != NULL:
         my_leave_with_gil(s, quit)
@@ -77,7 +70,7 @@ cdef void my_disconnect(db_connection *con) noexcept nogil:
 cdef int my_send_query(db_connection *con, const char *query, size_t length) noexcept nogil:
     cdef my_session *s = <my_session *>con.session
     cdef char *to = my_begin(con, s, MY_QUERY, length)
-    if my_tracing:
+    if con.driver.trace:
         my_trace(con, b"query", query, length)
     if to == NULL:
         return DB_FAILED
@@ -89,7 +82,7 @@ cdef int my_send_prepare(db_statement *stmt) noexcept nogil:
     cdef db_connection *con = stmt.connection
     cdef my_session *s = <my_session *>con.session
     cdef char *to = my_begin(con, s, MY_PREPARE, stmt.length)
-    if my_tracing:
+    if con.driver.trace:
         my_trace(con, b"prepare", stmt.query, stmt.length)
     if stmt.session == NULL:
         stmt.session = calloc(1, sizeof(my_statement))
@@ -137,7 +130,7 @@ cdef int my_send_execute(db_statement *stmt) noexcept nogil:
     cdef size_t room = 16
     cdef uint32_t i
     cdef char *to
-    if my_tracing:
+    if con.driver.trace:
         my_trace(con, b"execute", stmt.query, stmt.length)
     if <int>stmt.nbound != stmt.pub.nparams:
         return my_fail(con, 2034, b"The server now sees another number of parameters in the statement")

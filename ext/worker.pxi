@@ -1,5 +1,8 @@
 # One worker's numbers. Only the worker writes them; the reporter reads them while it runs and subtracts.
 
+cdef enum:
+    STATEMENT_KEPT = 168        # bytes of a statement that are kept for whoever asks what a worker is waiting for
+
 cdef struct worker:
     uint64_t rng[2]
     uint64_t event_start_ns     # when the event should have started (rate mode) or did start; 0 outside of events
@@ -11,7 +14,8 @@ cdef struct worker:
     uint64_t *latency_counts    # HDR_COUNTS buckets
     uint64_t bucket_low         # range of buckets in use, so that merging many workers stays cheap
     uint64_t bucket_high
-    uint64_t padding[5]         # to whole cache lines
+    uint64_t statement_length   # of the statement that the worker waits for; 0 outside of statements
+    char statement[STATEMENT_KEPT]      # how it begins; ends a cache line
 
 cdef worker *workers = NULL
 cdef int worker_count = 0
@@ -96,6 +100,25 @@ cdef inline void count(worker *w, int counter, uint64_t n) noexcept nogil:
         sb_fetch_add(&w.counters[counter], n)
     else:
         sb_store(&w.counters[counter], w.counters[counter] + n)
+
+
+cdef inline void statement_begins(worker *w, const char *text, size_t length) noexcept nogil:
+    # Whoever reads this may see parts of two statements: nothing waits for a reader.
+    memcpy(w.statement, text, length if length < STATEMENT_KEPT else <size_t>STATEMENT_KEPT)
+    sb_store(&w.statement_length, length)
+
+
+cdef inline void statement_ended(worker *w) noexcept nogil:
+    sb_store(&w.statement_length, 0)
+
+
+def worker_statement(int thread_id) -> tuple:
+    """(how the statement begins that the worker waits for now, its whole length); (b"", 0) outside of statements.
+
+    While the worker goes on, the text may be of two statements."""
+    cdef worker *w = worker_of(thread_id)
+    cdef uint64_t length = sb_load(&w.statement_length)
+    return w.statement[:min(length, <uint64_t>STATEMENT_KEPT)], length
 
 
 cdef public void sb_counter_add(int thread_id, sb_counter_type counter, uint64_t n) noexcept nogil:

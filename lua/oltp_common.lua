@@ -47,6 +47,18 @@ sysbench.cmdline.options = {
   tables = {"Number of tables", 1},
 }
 
+-- Validator of options that count something. What is no number at all, the parser refuses.
+local function whole_number(_, text)
+  local n = tonumber(ffi.string(text))
+  return n == nil or n >= 0 and n % 1 == 0, "use a whole number, 0 or more"
+end
+
+for _, option in pairs(sysbench.cmdline.options) do
+  if type(option[2]) == "number" then
+    option[4] = whole_number
+  end
+end
+
 -- The library table, not its functions, is kept: a script may put its own distribution there.
 local rand = sysbench.rand
 local format = string.format

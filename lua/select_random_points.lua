@@ -6,8 +6,9 @@
 
 require("oltp_common")
 
-sysbench.cmdline.options.random_points = {
-  "Number of random points in the IN() clause in generated SELECTs", 10}
+local options = sysbench.cmdline.options
+options.random_points = {
+  "Number of random points in the IN() clause in generated SELECTs", 10, nil, options.tables[4]}
 
 local rand = sysbench.rand
 local drop_tables = cleanup

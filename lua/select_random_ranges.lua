@@ -6,8 +6,9 @@
 
 require("oltp_common")
 
-sysbench.cmdline.options.number_of_ranges = {"Number of random BETWEEN ranges per SELECT", 10}
-sysbench.cmdline.options.delta = {"Size of BETWEEN ranges", 5}
+local options = sysbench.cmdline.options
+options.number_of_ranges = {"Number of random BETWEEN ranges per SELECT", 10, nil, options.tables[4]}
+options.delta = {"Size of BETWEEN ranges", 5, nil, options.tables[4]}
 
 local rand = sysbench.rand
 local drop_tables = cleanup

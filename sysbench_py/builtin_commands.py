@@ -6,16 +6,21 @@ from typing import TYPE_CHECKING
 
 from sysbench_py import core
 from sysbench_py.builtin import BUILTIN_TESTS, BuiltinTest
+from sysbench_py.capacity import check_threads
 from sysbench_py.command_line import COMMANDS, CommandLine, apply_test_options, check_commands
 from sysbench_py.errors import ExitStatus, UsageError
+from sysbench_py.help import options_text
 from sysbench_py.interrupts import Interrupts
-from sysbench_py.options import Option, format_option_list
+from sysbench_py.options import Option
 from sysbench_py.plan import Plan
 from sysbench_py.runner import Runner
 from sysbench_py.script_commands import set_up_rand
 
 if TYPE_CHECKING:
     from sysbench_py.recording import Recording
+
+# What a worker's thread and numbers take at least.
+WORKER_BYTES = 16 * 1024
 
 
 class BuiltinCommands:
@@ -65,11 +70,12 @@ class BuiltinCommands:
 
     def _execute(self, command: str) -> ExitStatus:
         if command == "help":
-            core.log_raw(f"{self._name} options:\n{format_option_list(self._builtin.options)}".encode())
+            core.log_raw(options_text(self._name, self._builtin.options).encode())
             return ExitStatus.OK
         self._interrupts.begin(command)
         test = self._create()
         if command == "run":
+            check_threads(self._plan, WORKER_BYTES)
             return Runner(self._plan, test, self._interrupts, self._recording).run()
         return test.commands[command]()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from sysbench_py.builtin import BUILTIN_TESTS
-from sysbench_py.script import stock_workloads
+from sysbench_py.resources import stock_workloads
 
 
 def known_tests() -> list[str]:

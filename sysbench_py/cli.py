@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -59,8 +59,8 @@ def _run_command_line(argv: Sequence[str]) -> ExitStatus:
         cmdline = parse(argv)
         for warning in cmdline.warnings:
             _print(f"{warning}\n", STDERR)
-        text = _early_answer(cmdline)
-        if text is None:
+        answer = _early_answer(cmdline)
+        if answer is None:
             return _run_test(cmdline)
     except UsageError as error:
         _explain(error, cmdline)
@@ -68,20 +68,39 @@ def _run_command_line(argv: Sequence[str]) -> ExitStatus:
     except MemoryError as error:
         _print(f"FATAL: {str(error) or 'not enough memory'}: use fewer --threads\n", STDOUT)
         return ExitStatus.ERROR
-    return ExitStatus.OK if _print(text, STDOUT) else ExitStatus.ERROR
+    return ExitStatus.OK if all(_print(text, STDOUT) for text in answer) else ExitStatus.ERROR
 
 
-def _early_answer(cmdline: CommandLine) -> str | None:
-    """What --help or --version prints; None for a command line that asks for neither."""
+def _early_answer(cmdline: CommandLine) -> Iterable[str] | None:
+    """What --help, --version or --db-driver=help prints; None for a command line that asks for none of them."""
     if cmdline.options.get("help", bool):
-        from sysbench_py.help import help_text
-
-        return help_text()
+        return _help(cmdline)
     if cmdline.options.get("version", bool):
         from sysbench_py.version import VERSION_STRING
 
-        return f"{VERSION_STRING}\n"
+        return (f"{VERSION_STRING}\n",)
+    if cmdline.options.get("db-driver", str) == "help":
+        from sysbench_py.help import driver_list
+
+        return (driver_list(),)
     return None
+
+
+def _help(cmdline: CommandLine) -> Iterator[str]:
+    """The help, then the options of the test, if one is named that has some. A script may end the process."""
+    from sysbench_py.errors import UsageError
+    from sysbench_py.help import help_text, options_text
+    from sysbench_py.inspection import inspect
+
+    yield help_text()
+    if cmdline.testname in (None, "-"):
+        return
+    try:
+        rows, _ = inspect(cmdline)
+    except UsageError:
+        return
+    if rows:
+        yield options_text(Path(cmdline.testname).name, rows)
 
 
 def _print(text: str, descriptor: int) -> bool:
@@ -103,8 +122,9 @@ def _read_all(descriptor: int) -> bytes:
 
 
 def _explain(error: UsageError, cmdline: CommandLine | None) -> None:
-    if cmdline is not None and not error.advice and error.about:
-        error.advice = cmdline.advice(error.about)
+    # A blank instead of the `=` explains more than what the missing value should be.
+    if cmdline is not None and error.about and (not error.advice or error.about in cmdline.options):
+        error.advice = cmdline.advice(error.about) or error.advice
     _print(f"{error.line}\n", STDERR if error.stream == "stderr" else STDOUT)
 
 

@@ -48,6 +48,8 @@ class CommandLine:
         for name, word in self.spaced:
             if about in (option_key(name), word) and self._takes(name, word):
                 return f"write --{name}={word}"
+        if about == self.testname and about in COMMANDS:
+            return f"write 'sysbench {next(iter(self.commands), 'TESTNAME')} {about}'"
         if about.startswith("-") and about in (self.testname, *self.commands):
             return f"write {_SINGLE_DASH.get(about, 'options as --name or --name=value')}"
         return ""
@@ -56,7 +58,9 @@ class CommandLine:
         """Whether `word` may have been meant as the value of the option."""
         # What a script has accepted without declaring it has no help text.
         if name in self.options and self.options.row(name).help:
-            return self.options.row(name).kind is not Kind.BOOL
+            kind = self.options.row(name).kind
+            if kind not in (Kind.INT, Kind.SIZE, Kind.DOUBLE):
+                return kind is not Kind.BOOL and word not in COMMANDS
         return word[:1].isdigit()
 
 
@@ -134,10 +138,8 @@ def check_commands(cmdline: CommandLine, known: Sequence[str], implemented: Iter
 def _invalid(setting: Setting, options: OptionSet) -> UsageError:
     if setting.name not in options:
         advice = option_meant(setting.name, options.names())
-    elif options.row(setting.name).kind is Kind.BOOL:
-        advice = "use on or off"
     else:
-        advice = ""
+        advice = options.refusal(setting.name)
     place = f"{setting.place}: " if setting.place else ""
     return UsageError(f"{place}invalid option: {setting.typed}", about=option_key(setting.name), advice=advice)
 

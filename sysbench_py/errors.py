@@ -44,11 +44,16 @@ class UsageError(Exception):
         return cls(message, "stdout", "FATAL: ", about=about, advice=advice)
 
     @property
-    def line(self) -> str:
-        """The text to print, without its last newline."""
+    def advised(self) -> str:
+        """The message with the advice behind it."""
         text = str(self)
         if self.advice:
             # Some messages end with an empty line.
             shown = text.rstrip("\n")
             text = f"{shown} ({self.advice}){text[len(shown) :]}"
-        return f"{self.prefix}{text}"
+        return text
+
+    @property
+    def line(self) -> str:
+        """The text to print, without its last newline."""
+        return f"{self.prefix}{self.advised}"

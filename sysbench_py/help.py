@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterable
 
 from sysbench_py.builtin import BUILTIN_TESTS
 from sysbench_py.drivers import DRIVERS
 from sysbench_py.option_rows import DB_OPTIONS, GENERAL_OPTIONS, LATENCY_OPTIONS, LOG_OPTIONS, RAND_OPTIONS
-from sysbench_py.options import format_option_list
+from sysbench_py.options import Option, format_option_list
+from sysbench_py.resources import stock_workloads
+from sysbench_py.tools import TOOLS
 
 
 def help_text() -> str:
@@ -19,12 +22,34 @@ def help_text() -> str:
         "Pseudo-Random Numbers Generator options:\n" + format_option_list(RAND_OPTIONS),
         "Log options:\n" + format_option_list(LOG_OPTIONS) + format_option_list(LATENCY_OPTIONS),
         "General database options:\n\n" + format_option_list(DB_OPTIONS) + "\n",
-        _list("Compiled-in database drivers", [(driver.name, driver.description) for driver in DRIVERS]),
+        driver_list(),
         *(f"{driver.name} options:\n" + format_option_list(driver.options) for driver in DRIVERS if driver.options),
         _list("Compiled-in tests", [(test.name, test.description) for test in BUILTIN_TESTS.values()]),
         "See 'sysbench <testname> help' for a list of options for each test.\n\n",
+        _own_block(),
     ]
     return "".join(sections)
+
+
+def options_text(name: str, rows: Iterable[Option]) -> str:
+    """The options of a test, as its `help` shows them."""
+    return f"{name} options:\n{format_option_list(rows)}"
+
+
+def _own_block() -> str:
+    """What the help of sysbench 1.0.20 does not have."""
+    lines = textwrap.wrap(" ".join(stock_workloads()), 76)
+    workloads = "Workloads that are installed:\n" + "".join(f"  {line}\n" for line in lines) + "\n"
+    tools = "".join(f"  sysbench tools {name} - {description}\n" for name, description in TOOLS.items())
+    return (
+        f"{workloads}Tools:\n{tools}\n"
+        "Several commands are done in their order: sysbench oltp_read_write prepare run cleanup\n\n"
+    )
+
+
+def driver_list() -> str:
+    """What there is for --db-driver."""
+    return _list("Compiled-in database drivers", [(driver.name, driver.description) for driver in DRIVERS])
 
 
 def _list(title: str, entries: Iterable[tuple[str, str]]) -> str:

@@ -11,9 +11,13 @@ from sysbench_py.lua_team import LuaTeam
 from sysbench_py.plan import Plan
 from sysbench_py.script import State
 from sysbench_py.stats.model import NO_PERCENTILE, NS_PER_S, IntervalStats, TotalStats
+from sysbench_py.workload import Workload
+
+# What a worker's thread, numbers and Lua state take at least; a script's own tables come on top.
+WORKER_BYTES = 200 * 1024
 
 
-class LuaWorkload:
+class LuaWorkload(Workload):
     """`main` is the main state, loaded and with its options set."""
 
     def __init__(self, main: State, options: Mapping[str, Any], plan: Plan) -> None:
@@ -36,15 +40,6 @@ class LuaWorkload:
         if not self._main.call("defined", "event"):
             log(FATAL, f"cannot find the event() function in {self._main.script.title}")
             return False
-        return True
-
-    def events_limit(self, plan: Plan) -> int:
-        return plan.events_limit
-
-    def mode_messages(self) -> Sequence[tuple[int, str]]:
-        return ()
-
-    def open(self) -> bool:
         return True
 
     def run_workers(self, thread_ids: Sequence[int]) -> bool:
@@ -81,9 +76,6 @@ class LuaWorkload:
                 "latency_sum": stats.latency.sum_ns / NS_PER_S,
             },
         )
-
-    def report_block(self, stats: TotalStats) -> Sequence[str]:
-        return ()
 
     def end(self) -> bool:
         for state in self._background.values():

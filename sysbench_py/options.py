@@ -11,6 +11,7 @@ from enum import IntEnum
 from typing import TypeVar
 
 from sysbench_py.errors import UsageError
+from sysbench_py.suggest import one_of
 
 Value = bool | int | float | str | tuple[str, ...] | None
 T = TypeVar("T", bool, int, float, str, tuple[str, ...])
@@ -51,8 +52,9 @@ class Option:
     `default` is text, parsed like a typed value, and None where the help shows none.
     `choices` are the lower-case texts that are allowed, in any case; empty allows everything.
     `suffix` replaces the value's description in the help, `bare` is what the name without a value means.
-    `validate(name with underscores, text)` says whether a typed value is allowed. A `repeatable` LIST takes
-    each value as an item, commas and all; an empty one clears it. Scripts see options that are `exported`.
+    `validate(name with underscores, text)` is None for a typed value that is allowed, and else says what would be
+    right, or nothing. A `repeatable` LIST takes each value as an item, commas and all; an empty one clears it. Scripts
+    see options that are `exported`.
     """
 
     name: str
@@ -62,7 +64,7 @@ class Option:
     choices: tuple[str, ...] = ()
     suffix: str | None = None
     bare: str | None = None
-    validate: Callable[[str, str], bool] | None = None
+    validate: Callable[[str, str], str | None] | None = None
     repeatable: bool = False
     exported: bool = True
 
@@ -95,39 +97,47 @@ def format_option_list(rows: Iterable[Option]) -> str:
 
 _BOOL = {"on": True, "true": True, "1": True, "off": False, "false": False, "0": False}
 _INT = re.compile(r"[ \t\n\v\f\r]*[+-]?[0-9]+")
-_SIZE = re.compile(r"([0-9]+)(.?)", re.DOTALL)
-_SIZE_FACTOR = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
+# People write 64KB and 2GiB too.
+_SIZE = re.compile(r"([0-9]+)(?:([kmgt])(?:i?b)?)?", re.IGNORECASE | re.ASCII)
+_SIZE_FACTOR = {"k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
+# What a numeric option without a default is.
+_ZERO: dict[Kind, Value] = {Kind.INT: 0, Kind.SIZE: 0, Kind.DOUBLE: 0.0}
+_EXPECTED = {
+    Kind.INT: "use a whole number",
+    Kind.SIZE: "use a whole number and perhaps K, M, G or T, as in 64K",
+    Kind.DOUBLE: "use a number, without a unit",
+}
 
-# Decimal, hexadecimal, inf and nan, with anything behind them ignored: only strtod agrees with strtod.
+# Decimal, hexadecimal, inf and nan: only strtod agrees with strtod.
 _strtod = ctypes.CDLL(None).strtod
-_strtod.argtypes = [ctypes.c_char_p, ctypes.c_void_p]
+_strtod.argtypes = [ctypes.c_char_p, ctypes.POINTER(ctypes.c_char_p)]
 _strtod.restype = ctypes.c_double
 
 
 def parse_int(text: str) -> int:
-    """A decimal number of 32 bits with sign; empty is 0. Raises ValueError."""
-    if not text:
-        return 0
+    """A decimal number of 32 bits with sign. Raises ValueError."""
     if not _INT.fullmatch(text) or not -(2**31) <= int(text) < 2**31:
         raise ValueError(text)
     return int(text)
 
 
 def parse_size(text: str) -> int:
-    """Digits and one of K, M, G, T (1024-fold each); what is no size is 0.
-
-    Raises ValueError if it needs more than 63 bits.
-    """
-    match = _SIZE.match(text)
-    size = int(match[1]) * _SIZE_FACTOR.get(match[2].lower(), 0) if match else 0
+    """Digits and perhaps one of K, M, G, T (1024-fold each). Raises ValueError, also above 63 bits."""
+    match = _SIZE.fullmatch(text)
+    size = int(match[1]) * _SIZE_FACTOR.get((match[2] or "").lower(), 1) if match else 2**63
     if size >= 2**63:
         raise ValueError(text)
     return size
 
 
 def parse_double(text: str) -> float:
-    """The number at the start of `text`, as C's strtod reads it; 0 if there is none."""
-    return float(_strtod(os.fsencode(text), None))
+    """A number as C's strtod reads it, blanks around it allowed. Raises ValueError."""
+    raw = os.fsencode(text)
+    rest = ctypes.c_char_p(raw)
+    value = float(_strtod(raw, ctypes.byref(rest)))
+    if rest.value == raw or rest.value is None or rest.value.strip():
+        raise ValueError(text)
+    return value
 
 
 def parse_list(text: str) -> tuple[str, ...]:
@@ -162,9 +172,10 @@ def _invalid(row: Option, text: str, place: str | None) -> UsageError:
     at = f"{place}: " if place else ""
     if row.choices:
         return UsageError.fatal(
-            f"{at}Invalid value for --{row.name}: '{text}' (use {', '.join(row.choices)})", about=row.key
+            f"{at}Invalid value for --{row.name}: '{text}'", about=row.key, advice=one_of(text, row.choices)
         )
-    return UsageError(f"{at}Invalid value for the '{row.key}' option: '{text}'", about=row.key)
+    message = f"{at}Invalid value for the '{row.key}' option: '{text}'"
+    return UsageError(message, about=row.key, advice=_EXPECTED.get(row.kind, ""))
 
 
 class OptionSet:
@@ -178,6 +189,7 @@ class OptionSet:
         self._rows: dict[str, Option] = {}
         self._values: dict[str, Value | UsageError] = {}
         self._typed: set[str] = set()
+        self._refusals: dict[str, str] = {}
         self.register(rows)
 
     def register(self, rows: Iterable[Option]) -> None:
@@ -193,7 +205,7 @@ class OptionSet:
             # Without a default, a switch is on, as if its name had been typed.
             default = row.default if row.default is not None else "on" if row.kind is Kind.BOOL else ""
             try:
-                self._values[row.key] = _parse(row, default)
+                self._values[row.key] = _parse(row, default) if default or row.kind not in _ZERO else _ZERO[row.kind]
             except ValueError:
                 self._values[row.key] = _invalid(row, default, None)
                 if row.kind is Kind.BOOL:
@@ -210,7 +222,9 @@ class OptionSet:
             return False
         if text is None:
             text = row.bare or ("on" if row.kind is Kind.BOOL else "")
-        if row.validate is not None and not row.validate(row.key, text):
+        refusal = row.validate(row.key, text) if row.validate is not None else None
+        if refusal is not None:
+            self._refusals[row.key] = refusal
             return False
         value: Value | UsageError
         try:
@@ -220,11 +234,16 @@ class OptionSet:
                 value = items if items is not None and row.kind is Kind.LIST else _parse(row, text)
         except ValueError:
             if row.kind is Kind.BOOL:
+                self._refusals[row.key] = "use on or off"
                 return False
             value = _invalid(row, text, place)
         self._values[row.key] = value
         self._typed.add(row.key)
         return True
+
+    def refusal(self, name: str) -> str:
+        """What would be right instead of the value that `set` has refused last; empty if nobody knows."""
+        return self._refusals.get(option_key(name), "")
 
     def typed(self, name: str) -> bool:
         """Whether the user gave the option a value, be it an empty one."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from enum import Enum
 from typing import TYPE_CHECKING
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from sysbench_py import core, progress
 from sysbench_py.errors import ExitStatus, UsageError
 from sysbench_py.interrupts import Interrupts
+from sysbench_py.late import late_statements, late_threads
 from sysbench_py.log import DEBUG, FATAL, INFO, NOTICE, log, log_at, say
 from sysbench_py.plan import Plan
 from sysbench_py.sinks import text
@@ -33,7 +34,6 @@ PROGRESS_S = 1
 INTERRUPT_GRACE_S = 2.0
 # How long after the time limit a user is told what the run is waiting for.
 LATE_S = 5
-MAX_LATE_NAMED = 10
 
 
 class Action(Enum):
@@ -333,8 +333,13 @@ class Runner:
         """The time limit does not end events that run: say which ones the run is waiting for."""
         unfinished_ns = core.run_unfinished()
         if unfinished_ns:
-            late = _late_threads(unfinished_ns)
+            late = late_threads(unfinished_ns)
             say(f"The time limit was {LATE_S} s ago. {late} (--forced-shutdown would end them)")
+            for line in self._late_statements(unfinished_ns):
+                say(line)
+
+    def _late_statements(self, unfinished_ns: Mapping[int, int]) -> Iterable[str]:
+        return late_statements(unfinished_ns) if self._workload.sql else ()
 
     def _tell_of_lag(self) -> None:
         """A worker that shares its OS thread and does not wait where that can be seen keeps the others waiting."""
@@ -350,11 +355,14 @@ class Runner:
         core.run_stop()
         core.progress_clear()
         unfinished_ns = core.run_unfinished()
+        statements = list(self._late_statements(unfinished_ns))
         snapshot = core.snapshot()
         log(FATAL, why)
         if unfinished_ns:
             log(NOTICE, f"\nNumber of unfinished transactions on forced shutdown: {len(unfinished_ns)}")
-            log(NOTICE, _late_threads(unfinished_ns))
+            log(NOTICE, late_threads(unfinished_ns))
+            for line in statements:
+                log(NOTICE, line)
         stats = self._total(snapshot, unfinished_ns)
         self._report_total(stats, final=True)
         self._end_recording(snapshot, stats, status)
@@ -370,9 +378,12 @@ class Runner:
         failed = core.run_failed() or self._crew.failed
         stats = self._total(snapshot)
         # A run that failed at once has nothing to report, and with a full queue it has outrun itself.
-        if not failed or (stats.counters.events and not core.pacer_failed()):
+        reported = not failed or (stats.counters.events > 0 and not core.pacer_failed())
+        if reported:
             self._report_total(stats, final=True)
         ok = self._workload.end() and not failed
+        if failed and reported:
+            log(NOTICE, "The run has failed: the figures above are of what was done before.")
         status = self._interrupts.status(ExitStatus.OK if ok else ExitStatus.ERROR)
         self._end_recording(snapshot, stats, status)
         return status
@@ -380,14 +391,6 @@ class Runner:
     def _end_recording(self, snapshot: core.Snapshot, total: TotalStats, status: ExitStatus) -> None:
         if self._recording is not None:
             self._recording.end(self._interval(snapshot, self._last_interval, partial=True), total, status)
-
-
-def _late_threads(unfinished_ns: Mapping[int, int]) -> str:
-    """Names the threads whose events were cut off, longest first."""
-    late = sorted(unfinished_ns.items(), key=lambda item: -item[1])
-    named = ", ".join(f"#{thread_id} for {ns / NS_PER_S:.1f} s" for thread_id, ns in late[:MAX_LATE_NAMED])
-    more = f" and {len(late) - MAX_LATE_NAMED} more" if len(late) > MAX_LATE_NAMED else ""
-    return f"Threads inside of an event: {named}{more}"
 
 
 def leave_now(status: ExitStatus) -> None:

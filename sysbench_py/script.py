@@ -16,12 +16,8 @@ from lupa.luajit21 import LuaRuntime
 from sysbench_py import core
 from sysbench_py.errors import UsageError
 from sysbench_py.options import Kind, Option, Value, format_option_list
+from sysbench_py.resources import ABI, LUA
 from sysbench_py.version import REFERENCE
-
-_HERE = Path(__file__).parent
-# In a source tree lua/ and ext/ lie beside the package, in an installed one inside of it.
-_LUA = next(folder for folder in (_HERE / "lua", _HERE.parent / "lua") if (folder / "internal").is_dir())
-_ABI = next(path for path in (_HERE / "ext/abi.h", _HERE.parent / "ext/abi.h") if path.is_file())
 
 
 class Body(NamedTuple):
@@ -58,7 +54,7 @@ class Script:
         # A script given by its path finds the library that lies beside it before one of ours.
         if self.name and "/" in self.name and Path(self.name).is_file():
             patterns.append(f"{Path(self.name).parent}/?.lua")
-        return _environment_path("LUA_PATH", [*patterns, f"{_LUA}/?.lua"])
+        return _environment_path("LUA_PATH", [*patterns, f"{LUA}/?.lua"])
 
     def search_cpath(self) -> str:
         """`package.cpath`: LUA_CPATH or the default."""
@@ -91,13 +87,13 @@ def _compile(text: bytes, name: bytes) -> bytes:
 @cache
 def _chunk(name: str) -> bytes:
     """lua/<name>.lua as byte code."""
-    path = _LUA / f"{name}.lua"
+    path = LUA / f"{name}.lua"
     return _compile(path.read_bytes(), path.name.encode())
 
 
 @cache
 def _abi() -> bytes:
-    return _ABI.read_bytes()
+    return ABI.read_bytes()
 
 
 def _to_lua(runtime: LuaRuntime, value: Any) -> Any:
@@ -211,14 +207,17 @@ class State:
             Kind(kind),
             None if default is None else os.fsdecode(default),
             os.fsdecode(description),
-            validate=lambda _, text: self._accepts(name, text),
+            validate=lambda _, text: self._refusal(name, text),
         )
 
-    def _accepts(self, name: bytes, text: str) -> bool:
-        ok, result = self.call("option_accepts", name, text)
+    def _refusal(self, name: bytes, text: str) -> str | None:
+        """None if the script's validator accepts the text, else what it says, if anything, would be right."""
+        ok, accepted, advice = (*self.call("option_accepts", name, text), None)[:3]
         if not ok:
-            raise UsageError.fatal(f"the validator of option {os.fsdecode(name)} failed: {os.fsdecode(result)}")
-        return bool(result)
+            raise UsageError.fatal(f"the validator of option {os.fsdecode(name)} failed: {os.fsdecode(accepted)}")
+        if accepted:
+            return None
+        return os.fsdecode(advice) if isinstance(advice, bytes) else ""
 
     def _cmdline(self, function: str, *arguments: Any) -> Any:
         """Call a function of sysbench.cmdline, which scripts may replace. Raises UsageError if it fails."""
@@ -249,11 +248,6 @@ class State:
     def close(self) -> None:
         """Close connections that nobody refers to."""
         self.call("close")
-
-
-def stock_workloads() -> list[str]:
-    """The names of the scripts that are installed with this package, sorted; not that of their library."""
-    return sorted(path.stem for path in _LUA.glob("*.lua") if path.stem != "oltp_common")
 
 
 def luajit_version() -> str:

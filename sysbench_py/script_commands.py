@@ -8,20 +8,22 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from sysbench_py import core
+from sysbench_py.capacity import check_threads
 from sysbench_py.catalogue import known_tests, scripts_beside
 from sysbench_py.command_line import COMMANDS, CommandLine, apply_test_options, check_commands
 from sysbench_py.drivers import DRIVERS, find_driver
 from sysbench_py.errors import ExitStatus, UsageError
+from sysbench_py.help import options_text
 from sysbench_py.interrupts import Interrupts
 from sysbench_py.log import NOTICE, log, say
 from sysbench_py.lua_team import LuaTeam
-from sysbench_py.lua_workload import LuaWorkload
-from sysbench_py.options import Option, OptionSet, format_option_list
+from sysbench_py.lua_workload import WORKER_BYTES, LuaWorkload
+from sysbench_py.options import Option, OptionSet
 from sysbench_py.plan import Plan
 from sysbench_py.progress import CommandProgress
 from sysbench_py.runner import Runner
 from sysbench_py.script import Script, State
-from sysbench_py.suggest import did_you_mean
+from sysbench_py.suggest import did_you_mean, one_of
 from sysbench_py.unused_options import unused_options
 from sysbench_py.worker import Crew, crew_groups
 
@@ -49,6 +51,7 @@ class ScriptCommands:
         self._recording = recording
         # Once for all commands: a file with a password may be a pipe.
         self._driver_problems = set_up_drivers(cmdline.options, plan)
+        self._implemented: set[str] = set()
 
     def load_only(self) -> ExitStatus:
         """Run the script's body and nothing else; it can see a command, but that is not done."""
@@ -71,12 +74,14 @@ class ScriptCommands:
         for number, command in enumerate(self._cmdline.commands):
             status = self._execute(command, first=number == 0)
             if status is not ExitStatus.OK:
+                self._name_way_out(command)
                 return status
         return ExitStatus.OK
 
     def _start(self, command: str | None) -> State:
         """The main state for a command, as if the process had just begun."""
         self._interrupts.begin(command)
+        check_threads(self._plan, WORKER_BYTES)
         set_up_rand(self._plan)
         libc = core.rand_start_command()
         core.rng_enter(-1)
@@ -101,8 +106,9 @@ class ScriptCommands:
         apply_test_options(self._cmdline, rows or (), accept_unknown=rows is None)
         if first:
             own = main.own_commands()
-            implemented = (name for name in COMMANDS if self._implements(main, name, rows))
-            check_commands(self._cmdline, [*COMMANDS, *own], [*implemented, *own], self._script.title)
+            implemented = [name for name in COMMANDS if self._implements(main, name, rows)]
+            self._implemented = {*implemented, *own}
+            check_commands(self._cmdline, [*COMMANDS, *own], self._implemented, self._script.title)
         if command == "help" and not main.command_defined("help") and not main.call("defined", "help"):
             return self._print_options(rows or ())
         options = self._cmdline.options.exported()
@@ -127,8 +133,7 @@ class ScriptCommands:
         return bool(main.call("defined", command))
 
     def _print_options(self, rows: list[Option] | tuple[Option, ...]) -> ExitStatus:
-        text = f"{self._script.title} options:\n{format_option_list(rows)}"
-        core.log_raw(os.fsencode(text))
+        core.log_raw(os.fsencode(options_text(self._script.title, rows)))
         return ExitStatus.OK
 
     def _warn_of_unused_options(self) -> None:
@@ -147,6 +152,18 @@ class ScriptCommands:
                 f"{self._script.title} was loaded and no more; its commands are {', '.join(known)}: "
                 f"type for example 'sysbench {self._script.name} {example}'"
             )
+
+    def _name_way_out(self, command: str) -> None:
+        """A command has failed: if its tables are there already, or not at all, another one helps."""
+        trouble = core.db_table_trouble()
+        if trouble == "exists" and command == "prepare":
+            situation, remedy = "Tables of an earlier 'prepare' are there: remove them with", "cleanup"
+        elif trouble == "missing" and command not in ("prepare", "cleanup"):
+            situation, remedy = "A table is missing: make the tables with", "prepare"
+        else:
+            return
+        if remedy in self._implemented:
+            say(f"{situation} 'sysbench {self._script.name} {remedy}' and the same options")
 
     def _own_command(self, main: State, command: str, options: Mapping[str, Any]) -> ExitStatus:
         threads = self._plan.threads
@@ -188,11 +205,12 @@ def set_up_drivers(options: OptionSet, plan: Plan) -> dict[str, UsageError]:
     for driver in DRIVERS:
         try:
             if plan.db_ps_mode not in PS_MODES:
-                raise UsageError.fatal(f"Invalid value for db-ps-mode: {plan.db_ps_mode}")
+                advice = one_of(plan.db_ps_mode, PS_MODES)
+                raise UsageError.fatal(f"Invalid value for db-ps-mode: {plan.db_ps_mode}", advice=advice)
             driver.load().setup(options)
         except UsageError as error:
             problems[driver.name] = error
-            core.driver_setup(driver.name, connect=_refuse(str(error)))
+            core.driver_setup(driver.name, connect=_refuse(error.advised))
     return problems
 
 
@@ -211,6 +229,6 @@ def choose_driver(plan: Plan, problems: Mapping[str, UsageError]) -> None:
         if name in problems:
             raise problems[name]
     except UsageError as error:
-        core.db_setup(None, plan.db_reconnect_timeout_s, os.fsencode(str(error)))
+        core.db_setup(None, plan.db_reconnect_timeout_s, os.fsencode(error.advised))
     else:
         core.db_setup(name, plan.db_reconnect_timeout_s)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 # Below this likeness (difflib's ratio) a guess is more likely to mislead than to help.
 MIN_LIKENESS = 0.65
@@ -22,6 +22,11 @@ def did_you_mean(typed: str, known: Iterable[str]) -> str:
     """An advice for an error message; empty without a good guess."""
     name = closest(typed, known)
     return f"did you mean '{name}'?" if name else ""
+
+
+def one_of(typed: str, known: Sequence[str]) -> str:
+    """An advice for a value that is to be one of a list."""
+    return did_you_mean(typed.lower(), known) or f"use {', '.join(known)}"
 
 
 def option_meant(typed: str, known: Iterable[str]) -> str:

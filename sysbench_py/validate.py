@@ -9,6 +9,7 @@ from collections.abc import Callable
 from sysbench_py.errors import UsageError
 from sysbench_py.options import OptionSet, option_key, parse_int
 from sysbench_py.plan import Plan, RandPlan
+from sysbench_py.suggest import one_of
 
 MAX_CHECKPOINTS = 256
 MAX_VERBOSITY = 5
@@ -90,7 +91,7 @@ def make_plan(options: OptionSet, warn: Callable[[str], None]) -> Plan:
 def _take_alias(options: OptionSet, alias: str, name: str, warn: Callable[[str], None]) -> None:
     """Let the deprecated `alias` replace the option `name`, if it was given a value that says something."""
     value = options.get(alias, int)
-    if value not in (0, parse_int(options.row(alias).default or "")):
+    if value not in (0, parse_int(options.row(alias).default or "0")):
         warn(f"WARNING: --{alias} is deprecated, use --{name} instead")
         options.set(name, str(value))
 
@@ -126,7 +127,10 @@ def _rand(options: OptionSet) -> RandPlan:
         zipfian_exp=options.get("rand-zipfian-exp", float),
     )
     if rand.distribution not in DISTRIBUTIONS:
-        raise UsageError.fatal(f"Invalid random numbers distribution: {rand.distribution}.")
+        advice = one_of(rand.distribution, DISTRIBUTIONS)
+        raise UsageError.fatal(
+            f"Invalid random numbers distribution: {rand.distribution}.", about="rand_type", advice=advice
+        )
     if rand.spec_iter < 1:
         raise UsageError.fatal(f"Invalid value for --rand-spec-iter: {rand.spec_iter} (must be > 0)")
     for name, percentage in (("rand-spec-pct", rand.spec_pct), ("rand-spec-res", rand.spec_res)):

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.compat import compat
 from tests.support.mariadb import MariaDB
 from tests.support.postgres import PostgreSQL
 from tests.support.proc import Result
@@ -12,6 +13,8 @@ from tests.support.reference import ours
 from tests.support.server import PASSWORD_USER, Server
 
 SCRIPT = "oltp_point_select"
+MISSING = f"A table is missing: make the tables with 'sysbench {SCRIPT} prepare' and the same options\n"
+THERE = f"Tables of an earlier 'prepare' are there: remove them with 'sysbench {SCRIPT} cleanup' and the same options\n"
 
 
 def closed_port() -> int:
@@ -62,17 +65,21 @@ def test_closed_port(server: Server) -> None:
     fails_saying(result, str(port))
 
 
+@compat("way-out")
 @pytest.mark.parametrize("threads", ["1", "4"])
 def test_missing_table(server: Server, threads: str) -> None:
     result = ours(SCRIPT, *server.args, f"--threads={threads}", "run")
     fails_saying(result, "sbtest1")
+    assert result.stderr == MISSING
 
 
 @pytest.mark.parametrize("threads", ["1", "4"])
 def test_table_already_there(server: Server, threads: str) -> None:
     arguments = [SCRIPT, *server.args, "--tables=4", "--table-size=10", f"--threads={threads}"]
     assert ours(*arguments, "prepare").status == 0
-    fails_saying(ours(*arguments, "prepare"), "sbtest1", "already exists")
+    result = ours(*arguments, "prepare")
+    fails_saying(result, "sbtest1", "already exists")
+    assert result.stderr == THERE
 
 
 @pytest.mark.parametrize("threads", ["1", "4"])
@@ -80,18 +87,50 @@ def test_table_already_there_on_sqlite(tmp_path: Path, threads: str) -> None:
     arguments = [SCRIPT, "--db-driver=sqlite", f"--sqlite-db={tmp_path}/x.db", "--tables=4", "--table-size=10",
                  f"--threads={threads}"]  # fmt: skip
     assert ours(*arguments, "prepare").status == 0
-    fails_saying(ours(*arguments, "prepare"), "sbtest1", "already exists")
+    result = ours(*arguments, "prepare")
+    fails_saying(result, "sbtest1", "already exists")
+    assert result.stderr == THERE
 
 
 def test_missing_table_on_sqlite(tmp_path: Path) -> None:
     result = ours(SCRIPT, "--db-driver=sqlite", f"--sqlite-db={tmp_path}/x.db", "run")
     fails_saying(result, "no such table: sbtest1")
+    assert result.stderr == MISSING
+
+
+def test_no_way_out_that_the_script_does_not_have(tmp_path: Path) -> None:
+    (tmp_path / "s.lua").write_text("""
+    function event() sysbench.sql.driver():connect():query("SELECT 1 FROM nowhere") end
+    function prepare() local con = sysbench.sql.driver():connect() con:query("CREATE TABLE t(a INT)") end
+    """)
+    words = ("s.lua", "--db-driver=sqlite", "--sqlite-db=s.db")
+    assert ours(*words, "prepare", cwd=tmp_path).status == 0
+    assert ours(*words, "prepare", cwd=tmp_path).stderr == ""
+    assert ours(*words, "run", cwd=tmp_path).stderr == MISSING.replace(SCRIPT, "s.lua")
 
 
 @pytest.mark.parametrize("name", ["oracle", "", "MYSQL"])
 def test_unknown_driver(name: str) -> None:
     result = ours(SCRIPT, f"--db-driver={name}", "run")
     fails_saying(result, f"'{name}'" if name else "--db-driver")
+
+
+@compat("whole-numbers")
+@pytest.mark.parametrize("value", ["1.5", "-1", "inf"])
+def test_counts_of_stock_workloads_are_whole_numbers(value: str, tmp_path: Path) -> None:
+    for script, name in (("oltp_read_write", "tables"), ("select_random_points", "random_points")):
+        result = ours(script, "--db-driver=null", f"--{name}={value}", "--events=1", "run")
+        fails_saying(result, f"invalid option: --{name}={value} (use a whole number, 0 or more)")
+    (tmp_path / "tables.cnf").write_text(f"tables = {value}\n")
+    result = ours("oltp_read_write", f"--config-file={tmp_path}/tables.cnf", "--db-driver=null", "run")
+    fails_saying(result, f"tables.cnf:1: invalid option: tables={value} (use a whole number, 0 or more)")
+
+
+def test_no_numbers_in_a_config_file(tmp_path: Path) -> None:
+    for name, advice in (("threads", "use a whole number"), ("table_size", "use a number, without a unit")):
+        (tmp_path / "n.cnf").write_text(f"{name} = 10k\n")
+        result = ours("oltp_read_write", "--config-file=n.cnf", "--db-driver=null", "run", cwd=tmp_path)
+        fails_saying(result, f"n.cnf:1: Invalid value for the '{name}' option: '10k' ({advice})")
 
 
 def test_script_that_does_not_parse(tmp_path: Path) -> None:

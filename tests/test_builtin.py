@@ -165,8 +165,8 @@ def test_memory_that_is_not_there_is_reported_as_by_the_reference(scope: str, hu
         ("mutex --mutex-num=-1", "Invalid value for mutex-num: -1 (use at least 1)"),
         ("mutex --mutex-locks=0", "Invalid value for mutex-locks: 0 (use at least 1)"),
         ("mutex --mutex-loops=-1", "Invalid value for mutex-loops: -1 (use at least 0)"),
-        ("memory --memory-scope=", "Invalid value for memory-scope:  (use global or local)"),
-        ("memory --memory-oper", "Invalid value for memory-oper:  (use read or write or none)"),
+        ("memory --memory-scope=", "Invalid value for memory-scope:  (use global, local)"),
+        ("memory --memory-oper", "Invalid value for memory-oper:  (use read, write, none)"),
         (
             "memory --memory-block-size",
             "Invalid value for memory-block-size:  (use a power of two, at least 8)",

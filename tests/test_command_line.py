@@ -16,6 +16,7 @@ from sysbench_py.options import Kind, Option, format_option_list
 from sysbench_py.plan import Plan
 from sysbench_py.validate import make_plan
 from tests.support.compat import compat
+from tests.support.reference import ours
 
 CPU_ROWS = (Option("cpu-max-prime", Kind.INT, "10000", "upper limit for primes generator"),)
 
@@ -63,11 +64,10 @@ def reference(arguments: Sequence[str]) -> Outcome:
         "",
         "--threads=4 --events=3 --time=2 --rate=1 --report-interval=1",
         "--threads=0",
-        "--threads",
         "--threads=abc",
         "--threads=abc --threads=2",
         "--thread-stack-size=0",
-        "--thread_stack_size=x",
+        "--thread_stack_size=64KB",
         "--thread-stack-size=1K",
         "--forced-shutdown=x",
         "--forced-shutdown=1x",
@@ -306,7 +306,7 @@ def test_forced_shutdown_needs_a_time_limit() -> None:
         ("rand-spec-iter=0", "FATAL: Invalid value for --rand-spec-iter: 0 (must be > 0)"),
         ("rand-spec-pct=101", "FATAL: Invalid value for --rand-spec-pct: 101 (must be from 0 to 100)"),
         ("rand-spec-res=-1", "FATAL: Invalid value for --rand-spec-res: -1 (must be from 0 to 100)"),
-        ("rand-pareto-h=abc", "FATAL: Invalid value for --rand-pareto-h: 0 (must be > 0 and < 1)"),
+        ("rand-pareto-h=0", "FATAL: Invalid value for --rand-pareto-h: 0 (must be > 0 and < 1)"),
         ("rand-pareto-h=nan", "FATAL: Invalid value for --rand-pareto-h: nan (must be > 0 and < 1)"),
         ("rand-zipfian-exp=-0.1", "FATAL: --rand-zipfian-exp must be >= 0"),
     ],
@@ -336,6 +336,33 @@ def test_bad_values_of_drivers_are_errors_when_they_are_read(option: str, messag
         options.exported()
     assert raised.value.line.startswith(message)
     assert raised.value.stream == stream
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "cpu --rand-type=zipf run zipfian",
+        "oltp_insert --db-driver=postgresql prepare pgsql",
+        "oltp_insert --db-ps-mode=disabled prepare disable",
+        "oltp_insert --db-driver=sqlite --sqlite-journal=wall prepare wal",
+        "oltp_insert --db-driver=pgsql --pgsql-sslmode=required prepare require",
+        "memory --memory-oper=red run read",
+        "fileio --file-test-mode=rndrx run rndwr",
+        "fileio --file-io-mode=asynch --file-test-mode=rndrd run async",
+    ],
+)
+def test_likely_value_of_a_list_is_named(line: str, tmp_path: Path) -> None:
+    *words, meant = line.split()
+    result = ours(*words, cwd=tmp_path)
+    assert f"(did you mean '{meant}'?)\n" in result.stdout
+    assert (result.stderr, result.status) == ("", 1)
+
+
+def test_drivers_are_listed_for_any_test() -> None:
+    for words in (("cpu", "run"), ("nowhere", "run"), ("--threads=0",)):
+        result = ours("--db-driver=help", *words)
+        assert result.stdout.count("\n  ") == 4
+        assert (result.stderr, result.status) == ("", 0)
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import os
 import pty
+import re
 import stat
 import subprocess
 import sys
@@ -108,11 +109,27 @@ def test_tools_are_listed(tmp_path: Path) -> None:
     assert "  completion  " in result.stdout
 
 
-@pytest.mark.parametrize("arguments", [["nonsense"], ["completion"], ["completion", "ksh"], []])
-def test_wrong_use_of_the_tools_is_status_1(arguments: list[str], tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (["nonsense"], "nonsense"),
+        (["comp"], "comp"),
+        (["--nonsense"], "--nonsense"),
+        (["completion"], "bash, zsh, fish"),
+        (["completion", "tcsh"], "'tcsh' is not one of 'bash', 'zsh', 'fish'"),
+    ],
+)
+def test_wrong_use_of_the_tools_is_a_line_and_status_1(arguments: list[str], named: str, tmp_path: Path) -> None:
     result = ours("tools", *arguments, cwd=tmp_path)
-    assert result.status == 1
-    assert "Traceback" not in result.stderr
+    assert (result.stdout, result.status) == ("", 1)
+    assert re.fullmatch(f"sysbench tools: .*{named}.*\n", result.stderr)
+    assert "'complete'" not in result.stderr
+
+
+def test_tools_alone_are_listed(tmp_path: Path) -> None:
+    result = ours("tools", cwd=tmp_path)
+    assert (result.stdout, result.status) == (ours("tools", "--help", cwd=tmp_path).stdout, 1)
+    assert "..." not in result.stdout.partition("Commands:")[2]
 
 
 def test_typer_is_only_imported_for_the_tools() -> None:

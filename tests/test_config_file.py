@@ -122,7 +122,7 @@ def test_bad_value_names_file_and_line(config: Path) -> None:
     cmdline = parse_with(config, "\nthreads = many")
     with pytest.raises(UsageError) as raised:
         cmdline.options.exported()
-    assert raised.value.line == f"{config}:2: Invalid value for the 'threads' option: 'many'"
+    assert raised.value.line == f"{config}:2: Invalid value for the 'threads' option: 'many' (use a whole number)"
 
 
 @compat("config-file-lines")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -11,6 +12,11 @@ from sysbench_py.drivers import find_driver
 from sysbench_py.help import help_text
 from sysbench_py.option_rows import DB_OPTIONS, GENERAL_OPTIONS, LATENCY_OPTIONS, LOG_OPTIONS, RAND_OPTIONS
 from sysbench_py.options import Option, format_option_list
+from sysbench_py.resources import stock_workloads
+from sysbench_py.tools import TOOLS
+from sysbench_py.tools.app import app
+from tests.support.compat import compat
+from tests.support.reference import ours
 
 NOT_IN_THE_REFERENCE = {
     "warmup-time",
@@ -60,6 +66,8 @@ def test_nothing_else_is_different(theirs: str) -> None:
 
     ours = re.sub(r"sqlite options:\n(  --.*\n)+\n", "", help_text())
     ours = re.sub(r"  (sqlite|null) - .*\n", "", ours)
+    ours, found = re.subn(r"Workloads that are installed:\n(.*\n)+\Z", "", ours)
+    assert found == 1
     for name in NOT_IN_THE_REFERENCE:
         ours, found = re.subn(rf"  --{name}[=\[].*\n", "", ours)
         assert found == 1, name
@@ -78,3 +86,36 @@ def test_own_drivers_are_listed() -> None:
     assert "  pgsql - PostgreSQL driver\n  sqlite - SQLite driver\n  null - Null driver: sends nothing\n\n" in text
     assert "\nsqlite options:\n  --sqlite-db=STRING " in text
     assert "null options:" not in text
+
+
+@compat("own-help")
+def test_own_block_stands_at_the_end() -> None:
+    block = help_text().partition("list of options for each test.\n\n")[2]
+    workloads, tools, commands, end = block.split("\n\n")
+    assert workloads.split()[4:] == stock_workloads()
+    assert [line.split(" - ")[0] for line in tools.splitlines()[1:]] == [f"  sysbench tools {name}" for name in TOOLS]
+    assert (commands, end) == (
+        "Several commands are done in their order: sysbench oltp_read_write prepare run cleanup",
+        "",
+    )
+
+
+def test_tools_of_the_help_are_those_there_are() -> None:
+    assert [typer_command.callback.__name__ for typer_command in app.registered_commands if typer_command.callback] == [
+        *TOOLS
+    ]
+
+
+@compat("own-help")
+@pytest.mark.parametrize("test", ["cpu", "oltp_insert", "script.lua"])
+def test_options_of_a_test_are_added(test: str, tmp_path: Path) -> None:
+    (tmp_path / "script.lua").write_text("print('noise') sysbench.cmdline.options = {mine = {'My own', 5}}")
+    general = ours("--help", cwd=tmp_path).stdout
+    shown = ours(test, "--help", cwd=tmp_path)
+    assert shown.stdout == general + ours(test, "help", cwd=tmp_path).stdout.partition("\n\n")[2].replace("noise\n", "")
+    assert (shown.stderr, shown.status) == ("", 0)
+
+
+def test_script_that_ends_the_process_has_the_help_before(tmp_path: Path) -> None:
+    (tmp_path / "ends.lua").write_text("os.exit(0)")
+    assert ours("ends.lua", "--help", cwd=tmp_path).stdout == ours("--help").stdout

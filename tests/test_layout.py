@@ -14,19 +14,21 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 ALLOWED = {
     "stats/": {"stats"},
     "sinks/": {"errors", "sinks", "stats"},
-    "drivers/": {"drivers", "core", "errors", "log", "options", "passwords"},
-    "builtin/": {"builtin", "core", "errors", "log", "options", "plan", "progress", "stats", "workload"},
-    "options": {"errors"},
+    "drivers/": {"drivers", "core", "errors", "log", "options", "passwords", "suggest"},
+    "builtin/": {"builtin", "core", "errors", "log", "options", "plan", "progress", "stats", "suggest", "workload"},
+    "options": {"errors", "suggest"},
+    "suggest": set(),
     "plan": set(),
     "errors": set(),
     "log": {"core"},
+    "late": {"core", "stats"},
     "worker": {"core", "log"},
     "workload": {"plan", "stats"},
-    "script": {"core", "errors", "options", "version"},
+    "script": {"core", "errors", "options", "resources", "version"},
     "lua_team": {"core", "errors", "log", "plan", "script"},
-    "lua_workload": {"core", "log", "lua_team", "plan", "script", "stats"},
+    "lua_workload": {"core", "log", "lua_team", "plan", "script", "stats", "workload"},
     "runner": {
-        *("core", "errors", "interrupts", "log", "plan", "progress", "recording"),
+        *("core", "errors", "interrupts", "late", "log", "plan", "progress", "recording"),
         *("sinks", "stats", "worker", "workload"),
     },
     "progress": {"core", "stats"},
@@ -34,7 +36,7 @@ ALLOWED = {
 }
 # Only the top of the program may import these.
 TOP = {"cli", "script_commands", "builtin_commands", "runner"}
-IMPORTS_TOP = {"cli", "__main__", "script_commands", "builtin_commands", "tools"}
+IMPORTS_TOP = {"cli", "__main__", "inspection", "script_commands", "builtin_commands", "tools"}
 
 
 def imported(path: Path) -> Iterator[str]:

@@ -164,6 +164,7 @@ def test_run_that_fails_reports_what_was_done(tmp_path: Path) -> None:
     assert result.status == 1
     assert "FATAL: `thread_run' function failed: script.lua:3: boom\n" in result.stdout
     assert report(result.stdout)["events"] >= 2
+    assert result.stdout.endswith("\n\nThe run has failed: the figures above are of what was done before.\n")
 
 
 @compat("failures-counted")

@@ -256,6 +256,19 @@ def test_every_option_has_its_own_validator(tmp_path: Path) -> None:
     assert both(tmp_path, text, "--b=no") == ("ano\n", "b")
 
 
+def test_validator_says_what_would_be_right(tmp_path: Path) -> None:
+    text = """
+    sysbench.cmdline.options = {
+       n = { "", 1, nil, function(_, v) return tonumber(ffi.string(v)) > 0, "use a number above 0" end },
+       odd = { "", 1, nil, function() return false, {} end },
+    }
+    function prepare() print(sysbench.opt.n) end
+    """
+    assert run(ours, tmp_path, text, "--n=2", "prepare").stdout == "2\n"
+    assert run(ours, tmp_path, text, "--n=0", "prepare").stderr == "invalid option: --n=0 (use a number above 0)\n"
+    assert run(ours, tmp_path, text, "--odd=0", "prepare").stderr == "invalid option: --odd=0\n"
+
+
 @compat("failing-validators")
 def test_validator_that_fails_is_an_error_of_the_script(tmp_path: Path) -> None:
     text = """

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.support import mysql_fixtures
 from tests.support.core_sql import Connection, Core
 from tests.support.fake_mysql import (
     FakeMySQL,
@@ -25,31 +25,9 @@ from tests.support.fake_mysql import (
     text_result,
 )
 from tests.support.fake_server import cuts
+from tests.support.mysql_fixtures import LOST, MALFORMED, NO_ERROR, ROWS
 
-LOST = (2, 2013, "HY000", "Lost connection to MySQL server during query")
-MALFORMED = (2, 2027, "HY000", "Malformed packet")
-NO_ERROR = (0, 0, None, None)
-
-
-ROWS: list[tuple[bytes | None, ...]] = [(b"1", None), (b"", b"x" * 300), (None, b"\xfe\xff\x00")]
-
-
-@pytest.fixture(params=[True, False], ids=["deprecate_eof", "eof"])
-def deprecate_eof(request: pytest.FixtureRequest) -> bool:
-    return bool(request.param)
-
-
-@pytest.fixture
-def server(deprecate_eof: bool) -> Iterator[FakeMySQL]:
-    with FakeMySQL(deprecate_eof=deprecate_eof) as fake:
-        yield fake
-
-
-@pytest.fixture
-def client(server: FakeMySQL) -> Iterator[Connection]:
-    connection = Core(*server.args).connect()
-    yield connection
-    connection.release()
+deprecate_eof, server, client = mysql_fixtures.deprecate_eof, mysql_fixtures.server, mysql_fixtures.client
 
 
 def fresh(server: FakeMySQL) -> Connection:

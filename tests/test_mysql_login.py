@@ -250,7 +250,6 @@ def test_servers_take_turns() -> None:
 def test_trace_of_calls(capfd: pytest.CaptureFixture[str]) -> None:
     with FakeMySQL() as server:
         core = Core(*server.args, "--mysql-debug")
-        log_setup(5)
         client = core.connect()
         server.reply = [packets(ok())]
         client.query("DO 1")

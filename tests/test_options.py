@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import pickle
+import re
 import subprocess
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import pytest
 from sysbench_py.drivers import DRIVERS, find_driver
 from sysbench_py.errors import UsageError
 from sysbench_py.options import Kind, Option, OptionSet, Value, format_option_list
+from tests.support.compat import compat
 
 ROWS = (
     Option("b", Kind.BOOL, "off", "bool"),
@@ -71,26 +73,18 @@ def as_lua_prints(value: Value) -> str:
 TYPED = [
     ("--b", "--b=on", "--b=true", "--b=1", "--b=off", "--b=false", "--b=0"),
     ("--b=", "--b=ON", "--b=yes", "--b=2"),
-    ("--i", "--i=", "--i=010", "--i=+5", "--i=-5", "--i= 5", "--i=\v5", "--i=2147483647", "--i=-2147483648"),
+    ("--i=010", "--i=+5", "--i=-5", "--i= 5", "--i=\v5", "--i=2147483647", "--i=-2147483648"),
     ("--i=5 ", "--i= ", "--i=-", "--i=0x10", "--i=1.5", "--i=4K", "--i=2147483648", "--i=-2147483649"),
-    ("--s", "--s=", "--s=7", "--s=5k", "--s=5K", "--s=5M", "--s=5g", "--s=5T", "--s=5KB", "--s=05"),
-    ("--s=5P", "--s=12x", "--s=1.5G", "--s= 5K", "--s=+5", "--s=-5", "--s=0x10", "--s=5 K", "--s=abc"),
-    (
-        "--d",
-        "--d=",
-        "--d=abc",
-        "--d=1e3",
-        "--d= 1.5x",
-        "--d=-.5e1",
-        "--d=1e",
-        "--d=.",
-        "--d=1,5",
-        "--d=0x1p4",
-    ),
-    ("--d=inf", "--d=-Infinity", "--d=1e999", "--d=0.1"),
+    ("--s=7", "--s=5k", "--s=5K", "--s=5M", "--s=5g", "--s=5T", "--s=5KB", "--s=5GiB", "--s=05"),
+    ("--d=1e3", "--d= 1.5 ", "--d=-.5e1", "--d=0x1p4", "--d=inf", "--d=-Infinity", "--d=1e999", "--d=0.1"),
     ("--str", "--str=", "--str=a=b", "--str= a", '--str=a"b', "--my-opt=1", "--my_opt=2"),
     ("--l", "--l=", "--l=x,,y", "--l=,a,", "--l= a, b", "--empty-list=1", "--empty_list=1,2"),
     ("--my-opt", "--my_opt=", "--B=on", "--unknown", "--unknown=1", "--", "--=1"),
+]
+NO_NUMBERS = [
+    ("--i", "--i="),
+    ("--s", "--s=", "--s=5P", "--s=12x", "--s=1.5G", "--s= 5K", "--s=+5", "--s=-5", "--s=0x10", "--s=5 K", "--s=abc"),
+    ("--d", "--d=", "--d= ", "--d=abc", "--d= 1.5x", "--d=10k", "--d=1e", "--d=.", "--d=1,5"),
 ]
 
 
@@ -106,10 +100,27 @@ def test_values_are_those_of_the_reference(script: Path, typed: str) -> None:
         exported = options.exported()
     except UsageError as error:
         assert error.stream == "stderr"
-        assert (theirs.returncode, theirs.stderr) == (1, f"{error.line}\n")
+        assert (theirs.returncode, theirs.stderr) == (1, f"{error}\n")
         return
     assert theirs.returncode == 0
     assert theirs.stdout.splitlines()[2:] == [f"{key}={as_lua_prints(exported[key])}" for key in exported]
+
+
+@compat("no-numbers")
+@pytest.mark.parametrize("typed", [argument for group in NO_NUMBERS for argument in group])
+def test_what_is_no_number_is_an_error(script: Path, typed: str) -> None:
+    assert reference(typed, str(script), "prepare").returncode == 0
+    name, equals, text = typed[2:].partition("=")
+    options = OptionSet(ROWS)
+    assert options.set(name, text if equals else None)
+    with pytest.raises(UsageError) as raised:
+        options.exported()
+    assert re.fullmatch(rf"Invalid value for the '{name}' option: '{re.escape(text)}' \(use .*\)", raised.value.line)
+
+
+def test_numeric_option_without_a_default_is_zero() -> None:
+    options = OptionSet([Option(kind.name, kind, None, "") for kind in (Kind.INT, Kind.SIZE, Kind.DOUBLE)])
+    assert options.exported() == {"INT": 0, "SIZE": 0, "DOUBLE": 0.0}
 
 
 def test_not_a_number_is_read_like_strtod() -> None:
@@ -150,7 +161,7 @@ def test_message_for_a_bad_number_has_underscores() -> None:
     options.set("rand-seed", "x")
     with pytest.raises(UsageError) as raised:
         options["rand-seed"]
-    assert raised.value.line == "Invalid value for the 'rand_seed' option: 'x'"
+    assert raised.value.line == "Invalid value for the 'rand_seed' option: 'x' (use a whole number)"
 
 
 @pytest.mark.parametrize("text", ["8388608T", "99999999999999999999", "9223372036854775808"])
@@ -203,9 +214,9 @@ def test_default_must_be_a_value() -> None:
 def test_each_validator_judges_its_own_option() -> None:
     seen = []
 
-    def not_bad(name: str, text: str) -> bool:
+    def not_bad(name: str, text: str) -> str | None:
         seen.append((name, text))
-        return text != "bad"
+        return "use something good" if text == "bad" else None
 
     options = OptionSet([Option("a-b", Kind.STRING, "bad", "", validate=not_bad), Option("c", Kind.STRING, "", "")])
     assert options["a_b"] == "bad"
@@ -214,6 +225,8 @@ def test_each_validator_judges_its_own_option() -> None:
     assert options.set("a-b", None)
     assert options.set("c", "bad")
     assert seen == [("a_b", "bad"), ("a_b", "good"), ("a_b", "")]
+    assert options.refusal("a-b") == "use something good"
+    assert options.refusal("c") == ""
 
 
 def test_choices_ignore_case_and_name_themselves() -> None:
@@ -263,6 +276,6 @@ def test_mysql_ssl_is_a_switch_and_a_mode(typed: str | None, mode: str) -> None:
 def test_unknown_driver() -> None:
     with pytest.raises(UsageError) as raised:
         find_driver("oracle")
-    assert raised.value.line == "FATAL: invalid database driver name: 'oracle'"
+    assert raised.value.line == "FATAL: invalid database driver name: 'oracle' (use mysql, pgsql, sqlite, null)"
     with pytest.raises(UsageError, match="Multiple DB drivers are available"):
         find_driver("")

@@ -170,6 +170,9 @@ end
 -- A number makes an INT, a string a CHAR with room to grow.
 function db_bind_param(s, values)
    local stmt, params = object(s, statement, "db_bind_param").stmt, {}
+   if type(values) ~= "table" then
+      error(format("bad argument #2 to 'db_bind_param' (table expected, got %s)", type(values)), 2)
+   end
    for i = 1, #values do
       local kind = type(values[i])
       if kind == "number" then

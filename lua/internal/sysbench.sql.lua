@@ -8,8 +8,8 @@ local BIGINT, DOUBLE = C.SQL_TYPE_BIGINT, C.SQL_TYPE_DOUBLE
 local CHAR, VARCHAR = C.SQL_TYPE_CHAR, C.SQL_TYPE_VARCHAR
 -- What a script makes of the globals must not break the library.
 local sysbench = sysbench
-local assert, error, rawequal, select, setmetatable, tostring, type, unpack =
-   assert, error, rawequal, select, setmetatable, tostring, type, unpack
+local assert, error, rawequal, select, setmetatable, tonumber, tostring, type, unpack =
+   assert, error, rawequal, select, setmetatable, tonumber, tostring, type, unpack
 local format = string.format
 
 sysbench.sql = {
@@ -19,6 +19,23 @@ sysbench.sql = {
    },
    error = { NONE = 0, IGNORABLE = 1, FATAL = 2 },
 }
+
+-- Mistakes are told in the name of the script's line, which is level 3 from these functions. Type checks cost
+-- nothing in compiled code, which has to make them anyway.
+local istype = ffi.istype
+local driver_type, connection_type, statement_type, result_type =
+   ffi.typeof("sql_driver"), ffi.typeof("sql_connection"), ffi.typeof("sql_statement"), ffi.typeof("sql_result")
+
+local function check_self(object, expected, name)
+   if not istype(expected, object) then
+      error(format("'%s' needs what it belongs to before a colon, as in object:%s(), not a %s",
+                   name, name, type(object)), 3)
+   end
+end
+
+local function bad_argument(position, name, expected, value)
+   error(format("bad argument #%d to '%s' (%s expected, got %s)", position, name, expected, type(value)), 3)
+end
 
 -- Raise the error of the connection's last operation, in the name of the script's line (level 3 from here).
 local function raise(con, query)
@@ -50,6 +67,9 @@ local no_result = C.db_no_result()[0]
 local driver = {}
 
 function sysbench.sql.driver(name)
+   if name ~= nil and type(name) ~= "string" then
+      bad_argument(1, "driver", "name of a driver", name)
+   end
    local drv = C.db_create(name)
    if drv == NULL then
       error("failed to initialize the DB driver", 2)
@@ -58,6 +78,7 @@ function sysbench.sql.driver(name)
 end
 
 function driver:connect()
+   check_self(self, driver_type, "connect")
    local con = C.db_connection_create(self, sysbench.tid)
    if con == NULL then
       error("connection creation failed", 2)
@@ -66,6 +87,7 @@ function driver:connect()
 end
 
 function driver:name()
+   check_self(self, driver_type, "name")
    return ffi.string(self.name_of_dialect)
 end
 
@@ -74,10 +96,12 @@ end
 local connection = {}
 
 function connection:disconnect()
+   check_self(self, connection_type, "disconnect")
    return C.db_connection_close(self) == 0
 end
 
 function connection:reconnect()
+   check_self(self, connection_type, "reconnect")
    if C.db_connection_reconnect(self) ~= 0 then
       raise(self, "")
    end
@@ -85,6 +109,7 @@ function connection:reconnect()
 end
 
 function connection:check_error(rs, query)
+   check_self(self, connection_type, "check_error")
    if self.error ~= DB_ERROR_NONE then
       raise(self, query)
    end
@@ -92,6 +117,10 @@ function connection:check_error(rs, query)
 end
 
 function connection:query(query)
+   check_self(self, connection_type, "query")
+   if type(query) ~= "string" then
+      bad_argument(1, "query", "string", query)
+   end
    local rs = C.db_query(self, query, #query)
    if rs ~= NULL then
       return rs
@@ -102,10 +131,12 @@ function connection:query(query)
 end
 
 function connection:more_results()
+   check_self(self, connection_type, "more_results")
    return C.db_more_results(self)
 end
 
 function connection:next_result()
+   check_self(self, connection_type, "next_result")
    local rs = C.db_next_result(self)
    if rs ~= NULL then
       return rs
@@ -131,6 +162,10 @@ local function fetch(rs)
 end
 
 function connection:query_row(query)
+   check_self(self, connection_type, "query_row")
+   if type(query) ~= "string" then
+      bad_argument(1, "query_row", "string", query)
+   end
    local rs = C.db_query(self, query, #query)
    if rs == NULL then
       if self.error ~= DB_ERROR_NONE then
@@ -151,6 +186,10 @@ end
 local connection_of = setmetatable({}, { __mode = "k" })
 
 function connection:prepare(query)
+   check_self(self, connection_type, "prepare")
+   if type(query) ~= "string" then
+      bad_argument(1, "prepare", "string", query)
+   end
    local stmt = C.db_prepare(self, query, #query)
    if stmt == NULL then
       raise(self, query)
@@ -163,14 +202,23 @@ end
 -- LuaJIT's assert puts the script's line before a message, as these are tail calls.
 
 function connection:bulk_insert_init(query)
+   check_self(self, connection_type, "bulk_insert_init")
+   if type(query) ~= "string" then
+      bad_argument(1, "bulk_insert_init", "string", query)
+   end
    return assert(C.db_bulk_insert_init(self, query, #query) == 0, "db_bulk_insert_init() failed")
 end
 
 function connection:bulk_insert_next(values)
+   check_self(self, connection_type, "bulk_insert_next")
+   if type(values) ~= "string" then
+      bad_argument(1, "bulk_insert_next", "string", values)
+   end
    return assert(C.db_bulk_insert_next(self, values, #values) == 0, "db_bulk_insert_next() failed")
 end
 
 function connection:bulk_insert_done()
+   check_self(self, connection_type, "bulk_insert_done")
    return assert(C.db_bulk_insert_done(self) == 0, "db_bulk_insert_done() failed")
 end
 
@@ -189,6 +237,7 @@ local data_len_at, is_null_at = ffi.offsetof("sql_param", "data_len"), ffi.offse
 -- A parameter is a table, so that scripts can keep what they like in it; buffer, data_len and is_null point to
 -- the core's memory.
 function statement:bind_create(sql_type, max_len)
+   check_self(self, statement_type, "bind_create")
    local known = type(sql_type) == "number"
    if known and (sql_type == CHAR or sql_type == VARCHAR) then
       if type(max_len) ~= "number" or not (max_len >= 0 and max_len <= 0x7fffffff) then
@@ -214,6 +263,7 @@ function statement:bind_create(sql_type, max_len)
 end
 
 function statement:bind_param(...)
+   check_self(self, statement_type, "bind_param")
    local n = select("#", ...)
    if n == 0 then
       return nil
@@ -230,6 +280,7 @@ function statement:bind_param(...)
 end
 
 function statement:execute()
+   check_self(self, statement_type, "execute")
    local rs = C.db_execute(self)
    if rs ~= NULL then
       return rs
@@ -240,6 +291,7 @@ function statement:execute()
 end
 
 function statement:next_result()
+   check_self(self, statement_type, "next_result")
    local rs = C.db_next_result(self.connection)
    if rs ~= NULL then
       return rs
@@ -250,27 +302,43 @@ function statement:next_result()
 end
 
 function statement:close()
+   check_self(self, statement_type, "close")
    return C.db_close(self)
 end
 
 -- parameter
 
+local function check_param(object, name)
+   if type(object) ~= "table" or object.handle == nil then
+      error(format("'%s' needs a parameter before a colon, as in param:%s(), not a %s", name, name, type(object)), 3)
+   end
+end
+
 function param:set(value)
+   check_param(self, "set")
    if value == nil then
       self.is_null[0] = 1
    elseif self.type == VARCHAR then
+      if type(value) ~= "string" then
+         bad_argument(1, "set", "string", value)
+      end
       C.db_param_set_string(self.handle, value, #value)
    else
+      -- 64-bit integers are cdata.
+      if type(value) ~= "number" and (type(value) ~= "cdata" or not tonumber(value)) then
+         bad_argument(1, "set", "number", value)
+      end
       self.buffer[0] = value
       self.is_null[0] = 0
    end
 end
 
 function param:set_rand_str(template)
+   check_param(self, "set_rand_str")
    if self.type ~= VARCHAR then
       error("Unsupported argument type: " .. self.type, 2)
    elseif type(template) ~= "string" then
-      error("bad argument #1 to 'set_rand_str' (string expected, got " .. type(template) .. ")", 2)
+      bad_argument(1, "set_rand_str", "string", template)
    end
    C.db_param_set_rand_str(self.handle, template)
 end
@@ -280,10 +348,12 @@ end
 local result = {}
 
 function result:fetch_row()
+   check_self(self, result_type, "fetch_row")
    return fetch(self)
 end
 
 function result:free()
+   check_self(self, result_type, "free")
    return assert(C.db_free_results(self) == 0, "db_free_results() failed")
 end
 

@@ -2,27 +2,19 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 
 from sysbench_py import core
 from sysbench_py.errors import ExitStatus, UsageError
 from sysbench_py.options import option_key
-from sysbench_py.plan import Plan
-from sysbench_py.stats.model import IntervalStats, TotalStats
+from sysbench_py.workload import Workload
 
 
-class SimpleTest(ABC):
-    """A test with the usual reports, without commands, set-up and tear-down."""
+class SimpleTest(Workload):
+    """A test without commands."""
 
-    sql = False
     commands: Mapping[str, Callable[[], ExitStatus]] = {}
-
-    def begin(self) -> bool:
-        return True
-
-    def events_limit(self, plan: Plan) -> int:
-        return plan.events_limit
 
     @abstractmethod
     def run_worker(self, thread_id: int) -> bool:
@@ -31,24 +23,6 @@ class SimpleTest(ABC):
     def run_workers(self, thread_ids: Sequence[int]) -> bool:
         (thread_id,) = thread_ids
         return self.run_worker(thread_id)
-
-    def mode_messages(self) -> Sequence[tuple[int, str]]:
-        return ()
-
-    def open(self) -> bool:
-        return True
-
-    def interval_messages(self, stats: IntervalStats) -> Sequence[str] | None:
-        return None
-
-    def total_messages(self, stats: TotalStats, final: bool) -> Sequence[str] | None:
-        return None
-
-    def report_block(self, stats: TotalStats) -> Sequence[str]:
-        return ()
-
-    def end(self) -> bool:
-        return True
 
 
 def invalid(name: str, value: object, advice: str) -> UsageError:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from sysbench_py.errors import UsageError
 from sysbench_py.options import Kind, Option, OptionSet, format_option_list, option_key
 from sysbench_py.plan import Plan
+from sysbench_py.suggest import one_of
 
 OPTIONS = (
     Option("file-num", Kind.INT, "128", "number of files to create"),
@@ -129,18 +130,18 @@ def read_settings(options: OptionSet, plan: Plan, *, running: bool) -> Settings:
     mode = _mode(options) if running else Mode("")
     io_mode = options.get("file-io-mode", str) or "sync"
     if io_mode not in IO_MODES:
-        raise _unknown("file-io-mode", f"unknown I/O mode: {io_mode}", tuple(IO_MODES))
+        raise _unknown("file-io-mode", f"unknown I/O mode: {io_mode}", io_mode, tuple(IO_MODES))
     merged_requests = _at_least(0, options, "file-merged-requests", "Invalid value for file-merged-requests: {}.")
     block_bytes = _block_bytes(options)
     extra_flags = options.get("file-extra-flags", tuple)
     for flag in extra_flags:
         if flag not in EXTRA_FLAGS:
-            raise _unknown("file-extra-flags", f"Invalid value for file-extra-flags: {flag}", EXTRA_FLAGS)
+            raise _unknown("file-extra-flags", f"Invalid value for file-extra-flags: {flag}", flag, EXTRA_FLAGS)
     fsync_every = _at_least(0, options, "file-fsync-freq", "Invalid value for file-fsync-freq: {}.")
     fsync_all = options.get("file-fsync-all", bool)
     fsync_mode = options.get("file-fsync-mode", str)
     if fsync_mode not in FSYNC_MODES:
-        raise _unknown("file-fsync-mode", f"Invalid fsync mode: {fsync_mode}.", FSYNC_MODES)
+        raise _unknown("file-fsync-mode", f"Invalid fsync mode: {fsync_mode}.", fsync_mode, FSYNC_MODES)
     read_write_ratio = options.get("file-rw-ratio", float)
     if not read_write_ratio >= 0:
         raise UsageError.fatal(
@@ -182,8 +183,8 @@ def _at_least(minimum: int, options: OptionSet, name: str, message: str) -> int:
     return value
 
 
-def _unknown(name: str, message: str, known: tuple[str, ...]) -> UsageError:
-    return UsageError.fatal(message, about=option_key(name), advice=f"use {', '.join(known)}")
+def _unknown(name: str, message: str, typed: str, known: tuple[str, ...]) -> UsageError:
+    return UsageError.fatal(message, about=option_key(name), advice=one_of(typed, known))
 
 
 def _mode(options: OptionSet) -> Mode:
@@ -193,7 +194,7 @@ def _mode(options: OptionSet) -> Mode:
         help_text = format_option_list(OPTIONS).rstrip("\n")
         raise UsageError.fatal(f"Missing required argument: --file-test-mode\n\nfileio options:\n{help_text}\n")
     if name not in MODES:
-        raise _unknown("file-test-mode", f"Invalid IO operations mode: {name}.", tuple(MODES))
+        raise _unknown("file-test-mode", f"Invalid IO operations mode: {name}.", name, tuple(MODES))
     return MODES[name]
 
 

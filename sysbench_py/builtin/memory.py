@@ -14,6 +14,7 @@ from sysbench_py.log import FATAL, NOTICE, log
 from sysbench_py.options import Kind, Option, OptionSet, parse_size
 from sysbench_py.plan import Plan
 from sysbench_py.stats.model import IntervalStats, PeriodStats, TotalStats
+from sysbench_py.suggest import one_of
 
 WORD_BYTES = 8
 MIB = 2**20
@@ -51,7 +52,7 @@ class MemoryTest(SimpleTest):
         for name, choices in CHOICES.items():
             value = self._options.get(name, str)
             if value not in choices:
-                raise invalid(name, value, f"use {' or '.join(choices)}")
+                raise invalid(name, value, one_of(value, choices))
         self._worker_events = self._total_bytes // self._block_bytes // self._threads
         if self._total_bytes and not self._worker_events:
             block, least = _size_text(self._block_bytes), _size_text(self._threads * self._block_bytes)

@@ -11,6 +11,7 @@ from types import ModuleType
 
 from sysbench_py.errors import UsageError
 from sysbench_py.options import Option
+from sysbench_py.suggest import one_of
 
 
 @dataclass(frozen=True)
@@ -43,10 +44,9 @@ DRIVERS = (
 def find_driver(name: str) -> Driver:
     """The driver called `name`. Raises UsageError if there is none, or if `name` is empty."""
     if not name:
-        raise UsageError.fatal(
-            "Multiple DB drivers are available. Use --db-driver=name to specify which one to use"
-        )
+        raise UsageError.fatal("Multiple DB drivers are available. Use --db-driver=name to specify which one to use")
     for driver in DRIVERS:
         if driver.name == name:
             return driver
-    raise UsageError.fatal(f"invalid database driver name: '{name}'")
+    advice = one_of(name, [driver.name for driver in DRIVERS])
+    raise UsageError.fatal(f"invalid database driver name: '{name}'", about="db_driver", advice=advice)

@@ -10,7 +10,7 @@ import ssl
 from typing import Any, NamedTuple
 
 from sysbench_py import core
-from sysbench_py.drivers.mysql import Account, Endpoint
+from sysbench_py.drivers.mysql_account import Account, Endpoint
 from sysbench_py.drivers.mysql_import import import_pymysql
 from sysbench_py.drivers.mysql_transport import CompressedTransport, StreamTransport, Tls
 from sysbench_py.drivers.seen import note

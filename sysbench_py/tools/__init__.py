@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
+
+# What there is, for those who list it; app.py has the commands themselves.
+TOOLS = {
+    "completion": "Print a shell's completion script: tests, commands and options, those of scripts included.",
+    "report": "Print a saved result as its run has printed it, or write it in other formats.",
+}
 
 
 def run_tool(arguments: Sequence[str]) -> int:
     """Do what the words behind `sysbench tools` ask for; returns the exit status."""
+    if arguments[:1] == ["complete"]:
+        # What the completion scripts ask at each Tab: no tool for people, and no reason to load Typer.
+        from sysbench_py.tools.complete import complete
+
+        complete([word for number, word in enumerate(arguments[1:]) if number or word != "--"])
+        return 0
     # Only here: nothing else needs Typer, and it is slow to import.
-    from sysbench_py.tools.app import app
+    from sysbench_py.tools.app import WrongUse, app
 
     try:
-        app(list(arguments), prog_name="sysbench tools")
-    except SystemExit as end:
-        # A wrong command line is 2 in Typer's eyes, which stands for a forced shutdown here.
-        return 1 if end.code not in (0, None) else 0
-    return 0
+        status = app(list(arguments) or ["--help"], prog_name="sysbench tools", standalone_mode=False)
+    except WrongUse as error:
+        print(f"sysbench tools: {' '.join(error.format_message().split())}", file=sys.stderr)
+        return 1
+    return 0 if arguments and status in (0, None) else 1

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import typer
 
-from sysbench_py.tools.complete import complete
+from sysbench_py.tools import TOOLS
 from sysbench_py.tools.completion import completion
 from sysbench_py.tools.report import report
 
-app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None)
+# The exception for all mistakes on a command line, which Typer has under no name of its own.
+WrongUse: Any = typer.BadParameter.__base__
+
+app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
 
 
 @app.callback()
@@ -16,6 +21,5 @@ def tools() -> None:
     """Tools beside the tests. A script called `tools` is still run, as ./tools."""
 
 
-app.command()(completion)
-app.command()(report)
-app.command(hidden=True)(complete)
+app.command(short_help=TOOLS["completion"])(completion)
+app.command(short_help=TOOLS["report"])(report)

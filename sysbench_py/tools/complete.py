@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
 import re
 import signal
 from collections.abc import Iterator, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
+from sysbench_py.tools import TOOLS
 
 if TYPE_CHECKING:
-    from sysbench_py.builtin_commands import BuiltinCommands
     from sysbench_py.command_line import CommandLine
     from sysbench_py.options import Option
-    from sysbench_py.script_commands import ScriptCommands
 
 # The body of a script is run to learn its options, but not for longer than this.
 MOST_CPU_S = 2
@@ -27,15 +22,15 @@ _LISTED = re.compile(r"\{([\w-]+(?:, ?[\w-]+)+)\}")
 Candidate = tuple[str, str]
 
 
-def complete(words: Annotated[list[str], typer.Argument()]) -> None:
+def complete(words: list[str]) -> None:
     """Print how the last of the words can go on: a candidate, a tab and its description a line."""
+    if not words:
+        return
     signal.setitimer(signal.ITIMER_PROF, MOST_CPU_S)
     signal.setitimer(signal.ITIMER_REAL, MOST_S)
-    with _silence():
-        found = list(candidates(words[:-1], words[-1]))
-    for candidate, description in found:
+    for candidate, description in list(candidates(words[:-1], words[-1])):
         if candidate.startswith(words[-1]):
-            typer.echo(f"{candidate}\t{description}")
+            print(f"{candidate}\t{description}")
 
 
 def candidates(before: list[str], word: str) -> Iterator[Candidate]:
@@ -44,7 +39,7 @@ def candidates(before: list[str], word: str) -> Iterator[Candidate]:
     from sysbench_py.errors import UsageError
 
     if before[:1] == ["tools"]:
-        yield from _tools()
+        yield from TOOLS.items()
         return
     try:
         cmdline = parse(["sysbench", *before])
@@ -62,14 +57,6 @@ def candidates(before: list[str], word: str) -> Iterator[Candidate]:
         yield from ((_as_typed(row, word), row.help) for row in rows)
 
 
-def _tools() -> Iterator[Candidate]:
-    from sysbench_py.tools.app import app
-
-    for command in app.registered_commands:
-        if command.callback is not None and not command.hidden:
-            yield command.callback.__name__, (command.callback.__doc__ or "").partition("\n")[0]
-
-
 def _tests(before: list[str], word: str) -> Iterator[Candidate]:
     from sysbench_py.builtin import BUILTIN_TESTS
     from sysbench_py.catalogue import known_tests, scripts_beside
@@ -85,28 +72,14 @@ def _tests(before: list[str], word: str) -> Iterator[Candidate]:
 def _describe(cmdline: CommandLine) -> tuple[list[Option], list[str]]:
     """The options and the commands of the test, and the general options."""
     from sysbench_py.errors import UsageError
+    from sysbench_py.inspection import inspect
 
     general = [cmdline.options.row(name) for name in cmdline.options.names()]
     try:
-        rows, commands = _test_of(cmdline).describe()
+        rows, commands = inspect(cmdline)
     except UsageError:
         return general, []
     return [*rows, *general], commands
-
-
-def _test_of(cmdline: CommandLine) -> BuiltinCommands | ScriptCommands:
-    from sysbench_py.builtin import BUILTIN_TESTS
-    from sysbench_py.builtin_commands import BuiltinCommands
-    from sysbench_py.interrupts import Interrupts
-    from sysbench_py.script import Script
-    from sysbench_py.script_commands import ScriptCommands
-    from sysbench_py.validate import make_plan
-
-    name = cmdline.testname or "-"
-    plan = make_plan(cmdline.options, lambda _: None)
-    if name in BUILTIN_TESTS:
-        return BuiltinCommands(name, cmdline, plan, Interrupts())
-    return ScriptCommands(Script(name, cmdline.argv, plan.luajit_cmd), cmdline, plan, Interrupts())
 
 
 def _as_typed(row: Option, word: str) -> str:
@@ -140,16 +113,3 @@ def _known_values(row: Option) -> Sequence[str]:
         return DISTRIBUTIONS
     in_help = _LISTED.search(row.help)
     return row.choices or (in_help[1].replace(" ", "").split(",") if in_help else ())
-
-
-@contextlib.contextmanager
-def _silence() -> Iterator[None]:
-    """Nothing that is printed meanwhile, by C or Lua either, reaches standard output."""
-    kept = os.dup(1)
-    with Path(os.devnull).open("wb") as nowhere:
-        os.dup2(nowhere.fileno(), 1)
-    try:
-        yield
-    finally:
-        os.dup2(kept, 1)
-        os.close(kept)

@@ -40,8 +40,6 @@ function prepare()
 
    t.try("unknown field", function() return con.nosuch end)
    t.show("check_error", con:check_error(second, "text") ~= nil)
-   t.try("query of nothing", con.query, con)
-   t.try("query of a number", con.query, con, 5)
    t.show("disconnect", con:disconnect())
    t.show("disconnect again", con:disconnect())
    t.try("query_row on a closed one", con.query_row, con, "SELECT 1")
