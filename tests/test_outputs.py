@@ -139,7 +139,7 @@ def test_json_says_what_was_run(run: Run, postgres: PostgreSQL) -> None:
     assert database.driver == "pgsql"
     ((version,),) = postgres.sql("SHOW server_version")
     assert database.server_version == version
-    assert re.match(r"psycopg2 2\.\d+.*, libpq \d+\.\d+$", database.library)
+    assert re.match(r"psycopg2 2\.[\d.]+, libpq \d+\.\d+$", database.library)
     assert setup.machine.host == socket.gethostname()
     assert setup.machine.cpus == len(os.sched_getaffinity(0))
 
@@ -210,6 +210,9 @@ def test_prometheus_file_has_the_numbers_of_the_run(run: Run) -> None:
     assert found["sysbench_latency_seconds_bucket", "+Inf"] == total.counters.events
     at_most_1_ms = sum(count for latency_ns, count in total.latency.histogram.buckets_ns() if latency_ns <= 1e6)
     assert found["sysbench_latency_seconds_bucket", "0.001"] == at_most_1_ms
+    for percentile in total.latency.percentiles:
+        value = found["sysbench_latency_percentile_seconds", f"{percentile.percent / 100:g}"]
+        assert value == pytest.approx(percentile.latency_ns / 1e9)
 
 
 def test_prometheus_is_scraped_while_the_run_lasts(run: Run) -> None:

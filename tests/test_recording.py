@@ -130,7 +130,7 @@ def test_a_long_run_is_drawn_with_fewer_points(result: RunResult) -> None:
     assert sum(each.counters.events for each in points) == 1000 * many[0].counters.events
     assert points[-1].time_total_s == 1000
     page = render(replace(result, intervals=many))
-    assert page.count('class="pointer"') == 2 * 200 + 101
+    assert page.count('class="pointer"') == 2 * 201 + 101
 
 
 def test_partial_intervals_are_drawn_only_if_there_are_no_others(result: RunResult) -> None:

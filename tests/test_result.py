@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import types
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
@@ -13,12 +14,14 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from sysbench_py.sinks.json_document import read, render
+from sysbench_py.sinks.outputs import FORMATS, Format
 from sysbench_py.stats.model import LatencyHistogram
 from sysbench_py.stats.result import RunResult
 from sysbench_py.stats.serialise import from_data, to_data
 from tests.support import schema
 
-SAMPLES: dict[Any, Any] = {bool: True, int: 7, float: 0.25, str: "text"}
+# Any text may stand where a time must.
+SAMPLES: dict[Any, Any] = {bool: True, int: 7, float: 0.25, str: "2026-02-14T15:30:12+00:00"}
 
 
 def sample(kind: Any) -> Any:
@@ -123,3 +126,18 @@ def test_fields_that_a_later_release_adds_are_left_out(result: RunResult, tmp_pa
     data = to_data(result)
     data["total"]["added"] = data["added"] = {"later": 1}
     assert read(json.dumps(data)) == result
+
+
+def test_every_format_is_described() -> None:
+    page = (schema.PAGE.parent / "outputs.md").read_text()
+    assert re.findall(r"^\| \[`(\w+)`\]\(#", page, re.MULTILINE) == list(FORMATS)
+    assert [name for name in FORMATS if f"\n## {name}\n" not in page] == []
+
+
+@pytest.mark.parametrize("form", FORMATS.values(), ids=list(FORMATS))
+def test_every_format_has_a_text_for_every_result(result: RunResult, form: Format) -> None:
+    module = form.load()
+    if form.grows:
+        assert (module.head(result.setup) + module.row(result.setup, result.intervals[0])).endswith("\n")
+    else:
+        assert module.render(result).endswith("\n")

@@ -49,7 +49,7 @@ def setup(options: OptionSet) -> None:
             raise core.ConnectError(0, "08001", message, lines) from None
         # The version is what the server told at the login: nothing is sent for it.
         libpq = psycopg2.extensions.libpq_version()
-        library = f"psycopg2 {psycopg2.__version__}, libpq {libpq // 10_000}.{libpq % 10_000}"
+        library = f"psycopg2 {psycopg2.__version__.split()[0]}, libpq {libpq // 10_000}.{libpq % 10_000}"
         note("pgsql", library, connection.get_parameter_status("server_version") or "")
         return connection
 

@@ -49,7 +49,11 @@ class Picture:
 def render(result: RunResult) -> str:
     """The text of the page."""
     environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parent), autoescape=True, trim_blocks=True, lstrip_blocks=True
+        loader=FileSystemLoader(Path(__file__).parent),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
     )
     environment.filters["ms"] = _ms
     page = environment.get_template("page.html.j2")
@@ -141,7 +145,9 @@ def _count(value: float) -> str:
 
 def _pictures(result: RunResult) -> list[Picture]:
     intervals = thinned(result.intervals, MOST_POINTS)
-    times_s = [each.time_total_s for each in intervals]
+    # The first interval is drawn from its start, the others from the one before.
+    times_s = [intervals[0].time_total_s - intervals[0].interval_s, *(each.time_total_s for each in intervals)]
+    intervals = [intervals[0], *intervals]
     end_s = times_s[-1] or 1.0
     # The end of the run is that of the picture.
     ticks = linear_axis(end_s, lambda value: f"{value:g} s").ticks

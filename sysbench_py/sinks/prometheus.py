@@ -18,7 +18,7 @@ from prometheus_client.core import (
 )
 
 from sysbench_py.stats.cumulate import joined
-from sysbench_py.stats.model import NS_PER_S, IntervalStats, LatencyHistogram
+from sysbench_py.stats.model import NS_PER_S, IntervalStats, Latency, LatencyHistogram
 from sysbench_py.stats.result import RunResult, Setup
 
 # 1 us to 100 s.
@@ -29,7 +29,8 @@ _ADDRESS = re.compile(r"(?:(.+):)?([0-9]{1,5})")
 def render(result: RunResult) -> str:
     """The metrics at the end of a run."""
     registry = CollectorRegistry()
-    registry.register(_Run(result.setup, joined(result.intervals), result.intervals[-1]))
+    whole = [each for each in result.intervals if not each.partial] or result.intervals
+    registry.register(_Run(result.setup, joined(result.intervals), whole[-1]))
     return generate_latest(registry).decode()
 
 
@@ -41,6 +42,7 @@ class Exporter:
         self._port = port
         self._registry = CollectorRegistry()
         self._so_far: IntervalStats | None = None
+        self._last: IntervalStats | None = None
         self._run: _Run | None = None
 
     def collect(self) -> Iterator[Metric]:
@@ -57,7 +59,9 @@ class Exporter:
 
     def interval(self, stats: IntervalStats) -> None:
         self._so_far = joined([self._so_far, stats] if self._so_far else [stats])
-        self._run = _Run(self._setup, self._so_far, stats)
+        if self._last is None or not stats.partial:
+            self._last = stats
+        self._run = _Run(self._setup, self._so_far, self._last)
 
     def end(self, result: RunResult) -> None:
         pass
@@ -80,7 +84,7 @@ def listener(place: str) -> Exporter | None:
 
 
 class _Run:
-    """The metrics of a run: `so_far` are all intervals joined, `last` is the last one."""
+    """The metrics of a run: `so_far` are all intervals joined, `last` is the last whole one."""
 
     def __init__(self, setup: Setup, so_far: IntervalStats, last: IntervalStats) -> None:
         self._setup = setup
@@ -113,12 +117,8 @@ class _Run:
             sum_value=latency.sum_ns / NS_PER_S,
         )
         yield _gauge("interval_events_per_second", "Events a second in the last interval.", last.events_per_s)
-        quantiles = GaugeMetricFamily(
-            "sysbench_interval_latency_seconds", "Percentiles of the last interval.", labels=("quantile",)
-        )
-        for percentile in last.latency.percentiles:
-            quantiles.add_metric((f"{percentile.percent / 100:.10g}",), percentile.latency_ns / NS_PER_S)
-        yield quantiles
+        yield _percentiles("latency_percentile_seconds", "Percentiles of the run so far.", latency)
+        yield _percentiles("interval_latency_seconds", "Percentiles of the last interval.", last.latency)
         if last.rate_mode:
             yield _gauge("queue_length", "Events that wait to be started, with --rate.", last.queue_length)
             yield _gauge("concurrency", "Events that are being run, with --rate.", last.concurrency)
@@ -130,6 +130,13 @@ def _gauge(name: str, what: str, value: float) -> Metric:
 
 def _counter(name: str, what: str, value: float) -> Metric:
     return CounterMetricFamily(f"sysbench_{name}", what, value=value)
+
+
+def _percentiles(name: str, what: str, latency: Latency) -> Metric:
+    family = GaugeMetricFamily(f"sysbench_{name}", what, labels=("quantile",))
+    for percentile in latency.percentiles:
+        family.add_metric((f"{percentile.percent / 100:.10g}",), percentile.latency_ns / NS_PER_S)
+    return family
 
 
 def _buckets(histogram: LatencyHistogram) -> list[tuple[str, float]]:
