@@ -41,6 +41,7 @@ class Interrupts:
         self._command: str | None = None
         self._stoppable: threading.Event | None = None
         self._run_ended = False
+        self._report_limit: threading.Timer | None = None
 
     def begin(self, command: str | None) -> None:
         """A command begins (None for a script's body); a signal ends it wherever it is."""
@@ -58,10 +59,16 @@ class Interrupts:
         if self.signal_number is not None:
             self._limit_report()
 
+    def hooks_ended(self) -> None:
+        """What follows is our own: it ends, and is not cut off."""
+        self._run_ended = False
+        if self._report_limit is not None:
+            self._report_limit.cancel()
+
     def _limit_report(self) -> None:
-        timer = threading.Timer(REPORT_GRACE_S, self._cut_report)
-        timer.daemon = True
-        timer.start()
+        self._report_limit = threading.Timer(REPORT_GRACE_S, self._cut_report)
+        self._report_limit.daemon = True
+        self._report_limit.start()
 
     def _cut_report(self) -> None:
         log(FATAL, f"interrupted by {self.name}, and a hook of the script does not end")

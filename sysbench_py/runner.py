@@ -382,6 +382,7 @@ class Runner:
         if reported:
             self._report_total(stats, final=True)
         ok = self._workload.end() and not failed
+        self._interrupts.hooks_ended()
         if failed and reported:
             log(NOTICE, "The run has failed: the figures above are of what was done before.")
         status = self._interrupts.status(ExitStatus.OK if ok else ExitStatus.ERROR)

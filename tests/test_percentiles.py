@@ -62,6 +62,13 @@ def test_the_first_of_several_percentiles_has_the_lines_of_the_reference(tmp_pat
     assert re.search(r"^ +99\.9th percentile: .*\n +50th percentile: .*\n +sum: ", result.stdout, re.MULTILINE)
 
 
+def test_a_report_hook_of_ours_names_the_first_percentile(tmp_path: Path) -> None:
+    script = tmp_path / "script.lua"
+    script.write_text("function event() end sysbench.hooks.report_intermediate = sysbench.report_default")
+    options = ("--percentile=99.9,50", "--report-interval=1", "--time=1", "--rate=50")
+    assert " lat (ms,99.9%): " in ours(str(script), *options, "run").stdout
+
+
 def random_latencies(rng: random.Random) -> list[int]:
     scale = rng.choice((5, 12, 20, 31))
     latencies = [min(int(rng.lognormvariate(scale, 2)), HIGHEST_LATENCY_NS) for _ in range(rng.randrange(1, 400))]

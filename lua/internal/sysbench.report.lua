@@ -20,7 +20,7 @@ end
 
 function sysbench.report_default(stat)
    local r = rates(stat)
-   print(format("[ %.0fs ] thds: %u tps: %4.2f qps: %4.2f (r/w/o: %4.2f/%4.2f/%4.2f) lat (ms,%u%%): %4.2f " ..
+   print(format("[ %.0fs ] thds: %u tps: %4.2f qps: %4.2f (r/w/o: %4.2f/%4.2f/%4.2f) lat (ms,%g%%): %4.2f " ..
                 "err/s %4.2f reconn/s: %4.2f",
                 stat.time_total, stat.threads_running, r.tps, r.qps, r.reads, r.writes, r.other, sysbench.opt.percentile,
                 r.latency_ms, r.errors, r.reconnects))
