@@ -193,6 +193,19 @@ def test_what_fails_later_takes_no_other_output_with_it(tmp_path: Path) -> None:
     assert saved.total.counters.events == sum(each.counters.events for each in saved.intervals)
 
 
+def test_an_interrupted_prepare_leaves_no_file(tmp_path: Path) -> None:
+    (tmp_path / "slow.lua").write_text(
+        "ffi.cdef('int usleep(unsigned);') function event() end "
+        "function prepare() print('> begun') for i = 1, 600 do ffi.C.usleep(100000) end end"
+    )
+    outputs = ("--output=csv:a.csv", "--output=json:a.json")
+    with ours.start("slow.lua", *outputs, "prepare", "run", cwd=tmp_path) as started:
+        started.wait_for("> begun")
+        started.process.send_signal(signal.SIGINT)
+        assert started.result().status == 130
+    assert [path.name for path in tmp_path.iterdir()] == ["slow.lua"]
+
+
 def test_an_interrupted_run_has_its_results(tmp_path: Path) -> None:
     with ours.start("cpu", "--time=60", "--output=json:a.json", "run", cwd=tmp_path) as started:
         started.wait_for("Threads started!")

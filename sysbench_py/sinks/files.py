@@ -78,19 +78,20 @@ class GrowingFile:
     def __init__(self, path: str) -> None:
         self._path = Path(path)
         self._descriptor = -1
-        self._created = False
 
     def open(self) -> None:
         _refuse_directory(self._path)
-        self._created = not self._path.exists()
-        if self._created or self._path.is_file():
-            # On a full disk an empty file could still be made.
+        exists = self._path.exists()
+        if not exists or self._path.is_file():
+            # An empty file can be made on a full disk too. It is made when the run begins, which may never happen.
             WholeFile(str(self._path)).open()
-        self._descriptor = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        if exists:
+            self._descriptor = os.open(self._path, os.O_WRONLY | os.O_CLOEXEC)
 
     def begin(self) -> None:
-        self._created = False
-        if stat.S_ISREG(os.fstat(self._descriptor).st_mode):
+        if self._descriptor < 0:
+            self._descriptor = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o666)
+        elif stat.S_ISREG(os.fstat(self._descriptor).st_mode):
             os.ftruncate(self._descriptor, 0)
 
     def write(self, text: str) -> None:
@@ -100,10 +101,6 @@ class GrowingFile:
         if self._descriptor >= 0:
             os.close(self._descriptor)
             self._descriptor = -1
-        if self._created:
-            # The run has never begun.
-            with contextlib.suppress(FileNotFoundError):
-                self._path.unlink()
 
 
 class StandardOutput:
