@@ -32,6 +32,7 @@ class FakeSnapshot:
     latencies_ns: tuple[tuple[int, ...], ...]
     counters: tuple[int, ...]
     operations: Mapping[str, FakeSnapshot] = field(default_factory=dict)
+    counted: bool = True
 
     @property
     def threads(self) -> int:
@@ -39,7 +40,7 @@ class FakeSnapshot:
 
     @property
     def worker_events(self) -> tuple[int, ...]:
-        return tuple(len(latencies) for latencies in self.latencies_ns)
+        return tuple(len(latencies) * self.counted for latencies in self.latencies_ns)
 
     @property
     def worker_latency_sum_ns(self) -> tuple[int, ...]:
@@ -208,6 +209,16 @@ def test_operations_are_told_apart_for_the_period() -> None:
     ).operations
     assert (read.count, read.latency.min_ns, read.latency.max_ns) == (2, 2 * MS, 9 * MS)
     assert read.latency.percentiles == ()
+
+
+def test_a_latency_whose_event_is_not_counted_yet_has_its_place() -> None:
+    """What is left of a run may be an event that was counted in one interval, and its latency in the next."""
+    torn = FakeSnapshot(START_NS + 1_000 * MS, ((4 * MS,), ()), (0,) * 8, counted=False)
+    stats = interval_stats(torn, None, start_ns=START_NS, threads_running=2, percentiles=(50,), sql=False)
+    latency, lowest_ns = stats.latency, bucket_of(4 * MS)
+    assert (latency.min_ns, latency.avg_ns, latency.max_ns, latency.sum_ns) == (lowest_ns, 4 * MS, lowest_ns, 4 * MS)
+    assert (latency.histogram.count, latency.percentiles[0].latency_ns) == (1, lowest_ns)
+    assert stats.counters.events == 0
 
 
 def test_percentile_zero_turns_percentiles_off() -> None:

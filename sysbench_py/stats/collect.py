@@ -131,12 +131,15 @@ def _operation(name: str, period: CoreSnapshot, percentiles: Sequence[float]) ->
 
 def _latency(period: CoreSnapshot, percentiles: Sequence[float]) -> Latency:
     busy = [worker for worker in _workers(period) if worker.events]
-    count = sum(worker.events for worker in busy)
-    sum_ns = sum(worker.latency_sum_ns for worker in busy)
-    max_ns = max((worker.latency_max_ns for worker in busy), default=0)
-    histogram = LatencyHistogram(period.buckets(), max_ns)
+    buckets_ns = period.buckets()
+    # A worker may be seen after it has recorded a latency and before it has counted the event.
+    lowest_ns, highest_ns = (buckets_ns[0][0], buckets_ns[-1][0]) if buckets_ns else (0, 0)
+    max_ns = max((worker.latency_max_ns for worker in busy), default=highest_ns)
+    histogram = LatencyHistogram(buckets_ns, max_ns)
+    count = sum(worker.events for worker in busy) or histogram.count
+    sum_ns = sum(period.worker_latency_sum_ns)
     return Latency(
-        min_ns=min((worker.latency_min_ns for worker in busy), default=0),
+        min_ns=min((worker.latency_min_ns for worker in busy), default=lowest_ns),
         avg_ns=sum_ns // count if count else 0,
         max_ns=max_ns,
         sum_ns=sum_ns,
