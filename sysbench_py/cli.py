@@ -148,7 +148,8 @@ def _open_outputs(cmdline: CommandLine) -> Outputs | None:
     from sysbench_py.sinks.outputs import Outputs, requests, stem_for
 
     wanted = requests(texts, stem_for(cmdline.testname or ""))
-    runs = cmdline.commands.count("run")
+    # Of a script on standard input only the body is executed.
+    runs = 0 if cmdline.testname in (None, "-") else cmdline.commands.count("run")
     if runs > 1:
         raise UsageError.fatal(f"--output takes the results of one run, and the command line has {runs}")
     return Outputs(wanted) if runs else None

@@ -121,6 +121,8 @@ def test_outputs_of_commands_without_a_run_are_checked_and_not_made(tmp_path: Pa
     result = ours("script.lua", "--output=json:none/a.json", "prepare", cwd=tmp_path)
     assert (result.status, "> prepared\n" in result.stdout) == (0, True)
     assert ours("script.lua", "--output=xml", "prepare", cwd=tmp_path).status == 1
+    result = ours("--output=json:-", "-", "run", cwd=tmp_path, stdin="print('> body')")
+    assert (result.status, "> body\n" in result.stdout) == (0, True)
 
 
 def test_a_wrong_command_line_leaves_files_as_they_are(tmp_path: Path) -> None:
