@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sqlite3
 import subprocess
 import sys
 from dataclasses import replace
@@ -19,6 +20,7 @@ from sysbench_py.sinks.text import result_text
 from sysbench_py.stats.cumulate import joined, thinned
 from sysbench_py.stats.model import LatencyHistogram
 from sysbench_py.stats.result import RunResult
+from tests.support.mariadb import MariaDB
 from tests.support.reference import ours
 
 ROOT = Path(__file__).parent.parent
@@ -73,6 +75,22 @@ def test_short_runs_are_one_interval(tmp_path: Path, arguments: tuple[str, ...])
     assert interval.partial
     assert interval.latency.histogram == result.total.latency.histogram
     assert interval.counters == result.total.counters
+
+
+def test_the_server_is_named_with_the_version_that_it_told(mariadb: MariaDB, tmp_path: Path) -> None:
+    (tmp_path / "one.lua").write_text(
+        "function thread_init() con = sysbench.sql.driver():connect() end function event() con:query('SELECT 1') end"
+    )
+    _, result = recorded(tmp_path, "one.lua", *mariadb.args, "--threads=2", "--events=2")
+    ((version,),) = mariadb.sql("SELECT version()")
+    (database,) = result.setup.databases
+    assert (database.driver, database.server_version) == ("mysql", version)
+    assert re.fullmatch(r"PyMySQL \d[\d.]*", database.library)
+    options = result.setup.options
+    assert {name.partition("_")[0] for name in options} & {"mysql", "pgsql", "sqlite"} == {"mysql"}
+    _, result = recorded(tmp_path, "one.lua", "--db-driver=sqlite", "--events=2")
+    assert [each.driver for each in result.setup.databases] == ["sqlite"]
+    assert result.setup.databases[0].library == f"SQLite {sqlite3.sqlite_version}"
 
 
 def test_a_report_hook_is_called_no_more_often_than_without_outputs(tmp_path: Path) -> None:
