@@ -13,7 +13,6 @@ import pytest
 
 from sysbench_py.sinks.charts import linear_axis, log_axis
 from sysbench_py.sinks.csv_rows import head, row
-from sysbench_py.sinks.grids import grids
 from sysbench_py.sinks.html_page import MOST_POINTS, render
 from sysbench_py.sinks.json_document import read
 from sysbench_py.sinks.text import result_text
@@ -60,9 +59,6 @@ def test_reports_of_a_test_s_own_are_printed_again_as_they_were(tmp_path: Path, 
     assert [each.name for each in result.total.operations] == (
         ["read", "write", "fsync"] if arguments[0] == "fileio" else []
     )
-    page = render(result)
-    for each in result.total.operations:
-        assert f'<td class="value">{each.name}</td><td class="number">{each.count}</td>' in page
     counted = [*(each.counters.events for each in result.checkpoints), result.total.counters.events]
     assert sum(counted) == sum(each.counters.events for each in result.intervals)
 
@@ -182,14 +178,6 @@ def test_names_are_escaped(result: RunResult) -> None:
 def test_a_run_that_did_not_complete_is_told_at_the_top(result: RunResult) -> None:
     assert "This run was interrupted (exit status 130)." in render(replace(result, exit_status=130))
     assert "This run was" not in render(result)
-
-
-def test_each_thread_has_a_row(result: RunResult) -> None:
-    grid = grids(result.total)["workers"]
-    assert list(grid.columns[:3]) == ["events", "latency min, ms", "latency max, ms"]
-    shown = [[int(row[0]), round(float(row[2]) * 1e6)] for row in grid.rows]
-    assert shown == [[each.events, round(each.latency_max_ns, -3)] for each in result.total.workers]
-    assert grid.texts == frozenset()
 
 
 def test_columns_of_csv_have_their_values(result: RunResult) -> None:

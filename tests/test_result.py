@@ -13,7 +13,6 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 import pytest
 from jsonschema import Draft202012Validator
 
-from sysbench_py.sinks.grids import grids
 from sysbench_py.sinks.json_document import read, render
 from sysbench_py.sinks.outputs import FORMATS, Format
 from sysbench_py.stats.model import LatencyHistogram
@@ -133,18 +132,6 @@ def test_every_format_is_described() -> None:
     page = (schema.PAGE.parent / "outputs.md").read_text()
     assert re.findall(r"^\| \[`(\w+)`\]\(#", page, re.MULTILINE) == list(FORMATS)
     assert [name for name in FORMATS if f"\n## {name}\n" not in page] == []
-
-
-def test_every_list_of_a_total_has_a_table(result: RunResult) -> None:
-    lists = [
-        field.name
-        for field in fields(result.total)
-        if isinstance(value := getattr(result.total, field.name), tuple) and is_dataclass(value[0])
-    ]
-    shown = grids(result.total)
-    assert list(shown) == lists
-    for grid in shown.values():
-        assert {len(row) for row in grid.rows} == {len(grid.columns)}
 
 
 @pytest.mark.parametrize("form", FORMATS.values(), ids=list(FORMATS))

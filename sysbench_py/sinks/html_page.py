@@ -11,7 +11,6 @@ from jinja2 import Environment, FileSystemLoader
 from markupsafe import Markup
 
 from sysbench_py.sinks.charts import COLOURS, Axis, Line, bar_chart, line_chart, linear_axis, log_axis
-from sysbench_py.sinks.grids import grids
 from sysbench_py.stats.cumulate import thinned
 from sysbench_py.stats.model import NS_PER_MS, IntervalStats, LatencyHistogram, TotalStats
 from sysbench_py.stats.result import RunResult
@@ -56,6 +55,7 @@ def render(result: RunResult) -> str:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
+    environment.filters["ms"] = _ms
     page = environment.get_template("page.html.j2")
     return page.render(
         result=result,
@@ -65,7 +65,6 @@ def render(result: RunResult) -> str:
         headline=_headline(result.total),
         tables=[_throughput_table(result.total), _latency_table(result.total), _threads_table(result.total)],
         pictures=_pictures(result),
-        grids=grids(result.total),
         colours=COLOURS,
     )
 
