@@ -87,6 +87,7 @@ FORMATS = {
 
 @pytest.fixture(scope="module")
 def run(postgres: PostgreSQL, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
+    postgres.empty_database()
     folder = tmp_path_factory.mktemp("outputs")
     arguments = ("oltp_read_write", *postgres.args, f"--pgsql-password={PASSWORD}", "--table-size=1000")
     assert ours(*arguments, "prepare").status == 0
