@@ -60,6 +60,7 @@ uint32_t sb_rand_special(uint32_t a, uint32_t b);
 uint32_t sb_rand_pareto(uint32_t a, uint32_t b);
 uint32_t sb_rand_zipfian(uint32_t a, uint32_t b);
 uint32_t sb_rand_unique(void);
+uint64_t sb_sequence_next(void);
 void sb_rand_str(const char *format, char *buffer);
 uint32_t sb_rand_varstr(char *buffer, uint32_t min_len, uint32_t max_len);
 

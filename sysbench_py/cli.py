@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -161,6 +161,7 @@ def _run_plan(cmdline: CommandLine, outputs: Outputs | None) -> ExitStatus:
     def warn(line: str) -> None:
         _print(f"{line}\n", STDOUT)
 
+    _heed_old_ways(cmdline, warn)
     plan = make_plan(cmdline.options, warn)
 
     from sysbench_py import core
@@ -192,6 +193,22 @@ def _run_plan(cmdline: CommandLine, outputs: Outputs | None) -> ExitStatus:
     return ExitStatus.ERROR if status is ExitStatus.OK else status
 
 
+def _heed_old_ways(cmdline: CommandLine, warn: Callable[[str], None]) -> None:
+    """Let the general options mean what they did in the generation of the test."""
+    from sysbench_py.old_options import take_old_defaults, take_old_seed
+    from sysbench_py.old_tests import find_stand_in
+
+    take_old_seed(cmdline.options, warn)
+    stand_in = find_stand_in(cmdline)
+    if stand_in is None:
+        return
+    if stand_in.notice:
+        _print(f"{stand_in.notice}\n", STDERR)
+    # A name without --test= is typed as for 1.0, which had these scripts too.
+    if cmdline.test_option and stand_in.old:
+        take_old_defaults(cmdline.options, stand_in.generation)
+
+
 def _execute(cmdline: CommandLine, plan: Plan, interrupts: Interrupts, recording: Recording | None) -> ExitStatus:
     """Do the commands of the test."""
     from sysbench_py.builtin import BUILTIN_TESTS
@@ -203,11 +220,12 @@ def _execute(cmdline: CommandLine, plan: Plan, interrupts: Interrupts, recording
         return interrupts.watch(BuiltinCommands(name, cmdline, plan, interrupts, recording).execute)
 
     from sysbench_py.log import NOTICE, log
+    from sysbench_py.old_tests import script_of
     from sysbench_py.script import Script
     from sysbench_py.script_commands import ScriptCommands
 
     if name not in (None, "-"):
-        script = Script(name, cmdline.argv, plan.luajit_cmd)
+        script = script_of(cmdline, plan.luajit_cmd)
         return interrupts.watch(ScriptCommands(script, cmdline, plan, interrupts, recording).execute)
     if os.isatty(STDIN):
         log(NOTICE, "Reading the script from the standard input:\n")

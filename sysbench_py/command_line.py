@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from sysbench_py.config_file import Setting, read_config_file
 from sysbench_py.drivers import DRIVERS
 from sysbench_py.errors import UsageError
+from sysbench_py.old_options import OLD_OPTIONS
 from sysbench_py.option_rows import DB_OPTIONS, GENERAL_OPTIONS, LATENCY_OPTIONS, LOG_OPTIONS, RAND_OPTIONS
 from sysbench_py.options import Kind, Option, OptionSet, option_key
 from sysbench_py.suggest import did_you_mean, option_meant
@@ -32,7 +33,8 @@ class CommandLine:
 
     `argv` is everything as typed, the program first. `leftovers` are the settings that the general pass
     did not know or did not allow, in order. `warnings` are lines for stderr. `spaced` has the options that
-    were typed without a value, each with the word that follows it.
+    were typed without a value, each with the word that follows it. `test_option` says that --test= gave the
+    name of the test.
     """
 
     argv: tuple[str, ...]
@@ -42,6 +44,7 @@ class CommandLine:
     leftovers: tuple[Setting, ...]
     warnings: tuple[str, ...]
     spaced: tuple[tuple[str, str], ...]
+    test_option: bool
 
     def advice(self, about: str) -> str:
         """What would be right, if the wrong option or word `about` comes from a common slip; else empty."""
@@ -74,6 +77,7 @@ def parse(argv: Sequence[str]) -> CommandLine:
     settings: list[Setting] = []
     warnings: list[str] = []
     spaced: list[tuple[str, str]] = []
+    test_option = False
     bare: str | None = None
     for argument in argv[1:]:
         if not argument.startswith("--"):
@@ -89,7 +93,7 @@ def parse(argv: Sequence[str]) -> CommandLine:
         bare = None if equals else name
         if name == "test" and equals:
             warnings.append(_TEST_DEPRECATED)
-            testname = text or testname
+            testname, test_option = text or testname, True
             continue
         settings.append(Setting(name, text if equals else None, argument))
     options = OptionSet(
@@ -100,10 +104,13 @@ def parse(argv: Sequence[str]) -> CommandLine:
             *LATENCY_OPTIONS,
             *DB_OPTIONS,
             *(row for driver in DRIVERS for row in driver.options),
+            *(OLD_OPTIONS if test_option else ()),
         ]
     )
     leftovers = tuple(_apply(options, settings))
-    return CommandLine(tuple(argv), testname, tuple(commands), options, leftovers, tuple(warnings), tuple(spaced))
+    return CommandLine(
+        tuple(argv), testname, tuple(commands), options, leftovers, tuple(warnings), tuple(spaced), test_option
+    )
 
 
 def apply_test_options(cmdline: CommandLine, rows: Iterable[Option], *, accept_unknown: bool) -> None:

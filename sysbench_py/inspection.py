@@ -27,7 +27,7 @@ def _test_of(cmdline: CommandLine) -> BuiltinCommands | ScriptCommands:
     from sysbench_py.builtin import BUILTIN_TESTS
     from sysbench_py.builtin_commands import BuiltinCommands
     from sysbench_py.interrupts import Interrupts
-    from sysbench_py.script import Script
+    from sysbench_py.old_tests import script_of
     from sysbench_py.script_commands import ScriptCommands
     from sysbench_py.validate import make_plan
 
@@ -35,7 +35,7 @@ def _test_of(cmdline: CommandLine) -> BuiltinCommands | ScriptCommands:
     plan = make_plan(cmdline.options, lambda _: None)
     if name in BUILTIN_TESTS:
         return BuiltinCommands(name, cmdline, plan, Interrupts())
-    return ScriptCommands(Script(name, cmdline.argv, plan.luajit_cmd), cmdline, plan, Interrupts())
+    return ScriptCommands(script_of(cmdline, plan.luajit_cmd), cmdline, plan, Interrupts())
 
 
 @contextlib.contextmanager

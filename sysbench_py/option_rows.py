@@ -111,6 +111,7 @@ LATENCY_OPTIONS = (
         suffix="=N",
     ),
     Option("histogram", Kind.BOOL, "off", "print latency histogram in report"),
+    Option("report-style", Kind.STRING, "1.0", "layout of the reports, that of sysbench {1.0, 0.4}", exported=False),
     Option(
         "output",
         Kind.LIST,

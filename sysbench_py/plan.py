@@ -24,7 +24,8 @@ class Plan:
     A limit, rate or interval of 0 means none, a `seed` of 0 means the current time; without `percentiles` none
     is calculated. `multiplex` is the number of OS threads that all workers share; 0 gives each its own.
     `forced_shutdown_s` counts from the time limit; None means never.
-    An empty `db_driver` or `luajit_cmd` means that the user named none.
+    An empty `db_driver` or `luajit_cmd` means that the user named none. With `old_report`, reports have the
+    layout of sysbench 0.4.
     """
 
     threads: int
@@ -40,6 +41,7 @@ class Plan:
     checkpoints_s: tuple[int, ...]
     percentiles: tuple[float, ...]
     histogram: bool
+    old_report: bool
     progress: bool
     verbosity: int
     debug: bool

@@ -15,7 +15,7 @@ from sysbench_py.interrupts import Interrupts
 from sysbench_py.late import late_statements, late_threads
 from sysbench_py.log import DEBUG, FATAL, INFO, NOTICE, log, log_at, say
 from sysbench_py.plan import Plan
-from sysbench_py.sinks import text
+from sysbench_py.sinks import text, text_0_4
 from sysbench_py.stats.collect import interval_stats, total_stats
 from sysbench_py.stats.model import NS_PER_S, IntervalStats, TotalStats
 from sysbench_py.worker import Crew, crew_groups
@@ -248,10 +248,19 @@ class Runner:
             messages = self._workload.interval_messages(stats)
             if messages:
                 stats = replace(stats, own_lines=tuple(messages))
-            for message in text.intermediate_messages(stats) if messages is None else messages:
-                log_at(NOTICE, stats.time_total_s, message)
+            # Without any, a hook has printed its own.
+            if messages is None or messages:
+                self._print_interval(stats)
         if self._recording is not None:
             self._recording.interval(stats)
+
+    def _print_interval(self, stats: IntervalStats) -> None:
+        if self._plan.old_report:
+            for message in text_0_4.intermediate_messages(stats):
+                log(NOTICE, message)
+        else:
+            for message in text.intermediate_messages(stats):
+                log_at(NOTICE, stats.time_total_s, message)
 
     def _interval(
         self,
@@ -311,7 +320,10 @@ class Runner:
             for message in text.histogram_messages(stats.latency.histogram):
                 log(NOTICE, message)
         messages = self._workload.total_messages(stats, final)
-        if messages is None:
+        if messages is None and self._plan.old_report:
+            block = tuple(self._workload.old_report_block(stats))
+            messages = text_0_4.cumulative_messages(replace(stats, own_lines=block))
+        elif messages is None:
             messages = text.cumulative_messages(stats)
         for message in messages:
             log(NOTICE, message)

@@ -31,18 +31,19 @@ class Body(NamedTuple):
 class Script:
     """A script and the command line that it sees; `name` is a path or a module name, None for `text`.
 
-    `luajit_cmd` is what --luajit-cmd asks of every state."""
+    `luajit_cmd` is what --luajit-cmd asks of every state. `typed` is what a user calls the script, if not `name`."""
 
     name: str | None
     argv: tuple[str, ...]
     luajit_cmd: str = ""
     command: str | None = None
     text: bytes = b""
+    typed: str | None = None
 
     @property
     def title(self) -> str:
         """The name in messages."""
-        return os.path.basename(self.name or "")  # noqa: PTH119 -- Path drops a trailing slash
+        return os.path.basename(self.typed or self.name or "")  # noqa: PTH119 -- Path drops a trailing slash
 
     def search_path(self) -> str:
         """`package.path`: LUA_PATH or the default, which ends with the script's own folder and ours."""

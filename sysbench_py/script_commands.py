@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from sysbench_py.recording import Recording
 
 PS_MODES = ("auto", "disable")
+# What is meant by a name that older generations had.
+OLD_NAMES = {"oltp": "today's is oltp_read_write; that of sysbench 0.4 is --test=oltp"}
 
 
 class ScriptCommands:
@@ -94,7 +96,7 @@ class ScriptCommands:
         except UsageError as error:
             name = self._script.name
             if name and error.about == name:
-                error.advice = did_you_mean(name, [*known_tests(), *scripts_beside(name)])
+                error.advice = OLD_NAMES.get(name) or did_you_mean(name, [*known_tests(), *scripts_beside(name)])
             raise
         return state
 
@@ -148,9 +150,10 @@ class ScriptCommands:
         known = _commands(main)
         if known:
             example = "run" if "run" in known else known[0]
+            test = f"--test={self._cmdline.testname}" if self._cmdline.test_option else self._script.name
             say(
                 f"{self._script.title} was loaded and no more; its commands are {', '.join(known)}: "
-                f"type for example 'sysbench {self._script.name} {example}'"
+                f"type for example 'sysbench {test} {example}'"
             )
 
     def _name_way_out(self, command: str) -> None:

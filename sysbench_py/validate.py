@@ -13,6 +13,8 @@ from sysbench_py.suggest import one_of
 
 MAX_CHECKPOINTS = 256
 MAX_VERBOSITY = 5
+OLD_REPORT = "0.4"
+REPORT_STYLES = ("1.0", OLD_REPORT)
 DISTRIBUTIONS = ("uniform", "gaussian", "special", "pareto", "zipfian")
 
 _PERCENT = re.compile(r"[ \t\n\v\f\r]*[+-]?[0-9]+(\.[0-9]+)?")
@@ -59,6 +61,9 @@ def make_plan(options: OptionSet, warn: Callable[[str], None]) -> Plan:
     histogram = options.get("histogram", bool)
     if histogram and not percentiles:
         raise UsageError.fatal("--histogram cannot be used with --percentile=0")
+    report_style = options.get("report-style", str)
+    if report_style not in REPORT_STYLES:
+        raise UsageError.fatal(f"Invalid value for --report-style: '{report_style}' (use {' or '.join(REPORT_STYLES)})")
     db_reconnect_timeout_s = _at_least(0, options, "db-reconnect-timeout")
     return Plan(
         threads=threads,
@@ -74,6 +79,7 @@ def make_plan(options: OptionSet, warn: Callable[[str], None]) -> Plan:
         checkpoints_s=checkpoints_s,
         percentiles=percentiles,
         histogram=histogram,
+        old_report=report_style == OLD_REPORT,
         progress=options.get("progress", bool),
         verbosity=verbosity,
         debug=debug,

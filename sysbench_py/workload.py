@@ -51,6 +51,10 @@ class Workload(Protocol):
         """The test's own part at the head of the usual cumulative report."""
         return ()
 
+    def old_report_block(self, stats: TotalStats) -> Sequence[str]:
+        """The same for the report in the layout of sysbench 0.4."""
+        return ()
+
     def end(self) -> bool:
         """After the final report; False, after a message, if something of the test's own has failed."""
         return True

@@ -79,7 +79,7 @@ def several(*undos: Undo) -> Undo:
 OWN_OPTIONS = (
     "warmup-time|thread-init-timeout|luajit-cmd|rand-zipfian-exp|db-reconnect-timeout|mysql-ssl-key|mysql-ssl-ca"
     "|mysql-ssl-cert|mysql-compression-algorithms|mysql-password-file|pgsql-password-file|pgsql-sslmode"
-    "|pgsql-ignore-errors|create_table_options|reconnect|file-latency-detail|multiplex|output|progress"
+    "|pgsql-ignore-errors|create_table_options|reconnect|file-latency-detail|multiplex|output|progress|report-style"
 )
 REPORT = r"^\nGeneral statistics:\n(.*\n)*?Threads fairness:\n.*\n.*\n\n"
 FAILED = r"The run has failed: the figures above are of what was done before\."

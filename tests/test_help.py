@@ -35,6 +35,7 @@ NOT_IN_THE_REFERENCE = {
     "multiplex",
     "output",
     "progress",
+    "report-style",
 }
 
 

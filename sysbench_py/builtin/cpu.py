@@ -18,8 +18,9 @@ OPTIONS = (Option("cpu-max-prime", Kind.INT, "10000", "upper limit for primes ge
 class CpuTest(SimpleTest):
     """An event looks for the prime numbers below `max_prime`."""
 
-    def __init__(self, max_prime: int) -> None:
+    def __init__(self, max_prime: int, old_report: bool) -> None:
         self._max_prime = max_prime
+        self._old_report = old_report
 
     def begin(self) -> bool:
         if self._max_prime <= 0:
@@ -29,7 +30,7 @@ class CpuTest(SimpleTest):
     def mode_messages(self) -> Sequence[tuple[int, str]]:
         return (
             (INFO, "Doing CPU performance benchmark\n"),
-            (NOTICE, f"Prime numbers limit: {self._max_prime}\n"),
+            (NOTICE, f"{'Primer' if self._old_report else 'Prime'} numbers limit: {self._max_prime}\n"),
         )
 
     def run_worker(self, thread_id: int) -> bool:
@@ -38,7 +39,10 @@ class CpuTest(SimpleTest):
     def report_block(self, stats: TotalStats) -> Sequence[str]:
         return ("CPU speed:", f"    events per second: {stats.per_second(stats.counters.events):8.2f}")
 
+    def old_report_block(self, stats: TotalStats) -> Sequence[str]:
+        return (f"Maximum prime number checked in CPU test: {self._max_prime}\n",)
 
-def create(options: OptionSet, _plan: Plan) -> CpuTest:
+
+def create(options: OptionSet, plan: Plan) -> CpuTest:
     """The test as the options ask for it. Raises UsageError for a value that is no number."""
-    return CpuTest(options.get("cpu-max-prime", int))
+    return CpuTest(options.get("cpu-max-prime", int), plan.old_report)

@@ -179,6 +179,27 @@ class FileioTest(SimpleTest):
         )
         return (report, *_latency_messages(stats)) if self._settings.latency_detail else (report,)
 
+    def old_report_block(self, stats: TotalStats) -> Sequence[str]:
+        # Requests are reads and writes; an fsync was none.
+        reads, writes, other = stats.counters.reads, stats.counters.writes, stats.counters.other
+        read, written = stats.counters.bytes_read, stats.counters.bytes_written
+        report = (
+            f"Operations performed:  {reads} Read, {writes} Write, {other} Other = {reads + writes + other} Total\n"
+            f"Read {_old_size(read)}  Written {_old_size(written)}  Total transferred {_old_size(read + written)}"
+            f"  ({_old_size(stats.per_second(read + written))}/sec)\n"
+            f"{stats.per_second(reads + writes):8.2f} Requests/sec executed"
+        )
+        return (report, *_latency_messages(stats)) if self._settings.latency_detail else (report,)
+
+
+def _old_size(size_bytes: float) -> str:
+    """Five digits and a unit, `93.75Mb`."""
+    for unit in ("b", "Kb", "Mb", "Gb"):
+        if size_bytes < 1024:
+            return f"{size_bytes:.5g}{unit}"
+        size_bytes /= 1024
+    return f"{size_bytes:.5g}Tb"
+
 
 def _mib(stats: PeriodStats) -> tuple[float, float]:
     """What was read and written, in MiB/s."""

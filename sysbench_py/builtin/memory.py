@@ -124,6 +124,14 @@ class MemoryTest(SimpleTest):
         mib = self._mib(stats)
         return (operations, f"{mib:4.2f} MiB transferred ({stats.per_second(mib):4.2f} MiB/sec)\n")
 
+    def old_report_block(self, stats: TotalStats) -> Sequence[str]:
+        events = stats.counters.events
+        operations = f"Operations performed: {events} ({stats.per_second(events):8.2f} ops/sec)\n"
+        if self._oper == "none":
+            return (operations,)
+        mib = self._mib(stats)
+        return (operations, f"{mib:4.2f} MB transferred ({stats.per_second(mib):4.2f} MB/sec)\n")
+
 
 def _block_size_bytes(options: OptionSet) -> int:
     typed = options.get("memory-block-size", str)

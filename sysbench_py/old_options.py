@@ -1,0 +1,47 @@
+"""What command lines of sysbench 0.4 and 0.5 say in another way than those of 1.0."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from sysbench_py.options import Kind, Option, OptionSet
+
+# General options that 1.0 has no more. They are known behind --test=, which is how those command lines begin.
+OLD_OPTIONS = (
+    Option("init-rng", Kind.BOOL, "off", "seed the random numbers from the current time", exported=False),
+    Option("seed-rng", Kind.INT, "0", "seed of the random numbers; 0 for none", exported=False),
+    Option("rand-init", Kind.BOOL, "off", "seed the random numbers from the current time", exported=False),
+    Option("tx-jitter", Kind.INT, "0", "deviation of the intervals of --tx-rate, in microseconds", exported=False),
+)
+
+# What ended a test of these generations where nothing was said.
+OLD_EVENTS_LIMIT = "10000"
+# The seed of libc's generator where nobody has set one: the numbers of 0.4 were the same in every run.
+UNSEEDED = "1"
+
+
+def take_old_seed(options: OptionSet, warn: Callable[[str], None]) -> None:
+    """Let --seed-rng be --rand-seed, and tell `warn` of what has no effect here.
+
+    Raises UsageError for a value that is no number.
+    """
+    if "seed-rng" not in options:
+        return
+    seed = options.get("seed-rng", int)
+    if seed and not options.typed("rand-seed"):
+        options.set("rand-seed", str(seed))
+    if options.get("tx-jitter", int):
+        warn("WARNING: --tx-jitter has no effect: the intervals of --tx-rate are random ones")
+
+
+def take_old_defaults(options: OptionSet, generation: str) -> None:
+    """Give --events, --time and, for generation 0.4, --rand-seed the defaults that they had then.
+
+    A --max-requests or --max-time of 0 means no limit, whatever the default is.
+    """
+    if not options.typed("time"):
+        options.set("time", "0")
+    if not options.typed("events"):
+        options.set("events", "0" if options.typed("max-requests") else OLD_EVENTS_LIMIT)
+    if generation == "0.4" and not options.typed("rand-seed") and not options.get("init-rng", bool):
+        options.set("rand-seed", UNSEEDED)
