@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from sysbench_py.passwords import without_passwords
 from tests.support.mariadb import MariaDB
 from tests.support.postgres import PostgreSQL
 from tests.support.proc import Result
@@ -136,3 +137,22 @@ def test_ps_does_not_show_passwords(folder: Path) -> None:
     assert shown[3:] == [*typed.values(), ""]
     # The script sees what was typed.
     assert told == f"{' '.join(typed)}\tlast"
+
+
+@pytest.mark.parametrize(
+    ("argument", "shown"),
+    [
+        ("--mysql-password=secret", "--mysql-password=***"),
+        ("--pgsql_password=", "--pgsql_password=***"),
+        ("--my-api-token=abc", "--my-api-token=***"),
+        ("--pgsql-password-file=/etc/pw", "--pgsql-password-file=/etc/pw"),
+        ("--pgsql-db=postgresql://me:secret@db:5432/sb", "--pgsql-db=postgresql://me:***@db:5432/sb"),
+        ("--pgsql-db=postgresql://me@db:5432/sb", "--pgsql-db=postgresql://me@db:5432/sb"),
+        ("--pgsql-db=host=db password='a b' user=me", "--pgsql-db=host=db password=*** user=me"),
+        ("--pgsql-db=postgresql://db/sb?password=secret&user=me", "--pgsql-db=postgresql://db/sb?password=***&user=me"),
+        ("--threads=4", "--threads=4"),
+        ("oltp_read_write", "oltp_read_write"),
+    ],
+)
+def test_what_others_may_see_has_no_password(argument: str, shown: str) -> None:
+    assert without_passwords(argument) == shown
