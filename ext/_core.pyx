@@ -19,6 +19,7 @@ include "db.pxi"            # driver table, connections, error record
 include "db_error.pxi"      # one policy for ignorable errors and lost connections
 include "db_statement.pxi"  # prepared statements, parameters, emulation
 include "db_bulk.pxi"       # bulk inserts
+include "statements.pxi"    # what each statement cost, and errors by code
 include "drv_null.pxi"
 include "socket.pxi"          # what the wire protocols share
 include "mysql_wire.pxi"      # the connection, bytes, sending

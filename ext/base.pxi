@@ -12,6 +12,8 @@ cdef extern from "<stdbool.h>":
 cdef extern from "atomic.h" nogil:
     uint64_t sb_load(const uint64_t *)
     void sb_store(uint64_t *, uint64_t)
+    void sb_publish(uint64_t *, uint64_t)
+    uint64_t sb_acquire(const uint64_t *)
     uint64_t sb_fetch_add(uint64_t *, uint64_t)
     int sb_flag(const int *)
     void sb_set_flag(int *, int)

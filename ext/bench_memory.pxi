@@ -124,7 +124,7 @@ cdef void memory_loop(int thread_id, MemoryBlock block, memory_pass work, uint64
     cdef uint64_t left = events
     while (events == 0 or left > 0) and sb_event_next(thread_id):
         # The warm-up uses nothing of the total size up.
-        left -= sb_flag(&run.limit_events)
+        left -= sb_flag(&run.limit_events) == LIMIT_ON
         work(<volatile uint64_t *>block.start, block.size_bytes // sizeof(uint64_t), sb_rng_state)
     sb_event_stop(thread_id)
 

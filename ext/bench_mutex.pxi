@@ -25,7 +25,7 @@ cdef void mutex_loop(int thread_id, LockArray array, uint64_t locks, unsigned lo
     cdef bint last = False
     while not last and sb_event_next(thread_id):
         # One event a worker, and more only while they are not counted: during the warm-up.
-        last = sb_flag(&run.limit_events)
+        last = sb_flag(&run.limit_events) == LIMIT_ON
         mutex_event(array, locks, loops)
     sb_event_stop(thread_id)
 

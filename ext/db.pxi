@@ -75,6 +75,8 @@ cdef struct db_statement:
     sql_param **params          # bound
     uint32_t nbound
     bint types_changed          # since the last execute
+    statement_record *record    # of its text and worker, found in record_epoch
+    uint32_t record_epoch
     int refs
 
 # A driver: what it does, in phases. Functions return DB_OK, DB_AGAIN (receive only) or DB_FAILED.
@@ -329,8 +331,10 @@ cdef int db_receive(db_connection *con) noexcept nogil:
     return rc
 
 
-cdef int db_run_query(db_connection *con, const char *query, size_t length) noexcept nogil:
+cdef int db_run_query(db_connection *con, const char *query, size_t length, db_statement *emulated) noexcept nogil:
+    """Send a text and receive its outcome; `emulated` is the statement that it stands for, or NULL."""
     cdef worker *w = worker_of(con.pub.thread_id)
+    cdef uint64_t began_ns = call_begin()
     cdef int rc
     con.operation = DB_OP_QUERY
     con.statement = NULL
@@ -339,6 +343,8 @@ cdef int db_run_query(db_connection *con, const char *query, size_t length) noex
     if rc == DB_OK:
         rc = db_receive(con)
     statement_ended(w)
+    if began_ns:
+        call_end(con, emulated, query, length, began_ns, rc == DB_OK)
     return rc
 
 
@@ -346,7 +352,7 @@ cdef public sql_result *db_query(sql_connection *handle, const char *query, size
     cdef db_connection *con = <db_connection *>handle
     if not db_ready(con) or db_would_be_cut(con, query, length):
         return NULL
-    if db_run_query(con, query, length) != DB_OK:
+    if db_run_query(con, query, length, NULL) != DB_OK:
         db_failed(con, query, length)
         return NULL
     return db_take_outcome(con, NULL)

@@ -40,7 +40,7 @@ cdef public int db_bulk_insert_init(sql_connection *handle, const char *query, s
 cdef int bulk_flush(db_connection *con) noexcept nogil:
     if not db_ready(con):
         return 1
-    if db_run_query(con, con.bulk, con.bulk_length) != DB_OK:
+    if db_run_query(con, con.bulk, con.bulk_length, NULL) != DB_OK:
         db_failed(con, con.bulk, con.bulk_length)
         return 1
     db_take_outcome(con, NULL)

@@ -56,10 +56,12 @@ cdef void db_failed(db_connection *con, const char *query, size_t length) noexce
     cdef char line[1200]
     if con.pub.sql_state == NULL:
         con.pub.error = DB_ERROR_FATAL          # misuse or an unusual reply: `SQL API error`
+        error_note(con)
         count(worker_of(con.pub.thread_id), <int>SB_CNT_ERROR, 1)
         return
     if not db_is_ignored(con):
         con.pub.error = DB_ERROR_FATAL
+        error_note(con)
         count(worker_of(con.pub.thread_id), <int>SB_CNT_ERROR, 1)
         con.driver.ops.report(con, con.operation, query, length)
         sb_set_flag(&table_trouble, trouble_of(con))
@@ -67,6 +69,7 @@ cdef void db_failed(db_connection *con, const char *query, size_t length) noexce
             db_drop_session_keeping_error(con)
         return
     con.pub.error = DB_ERROR_IGNORABLE
+    error_note(con)
     if con.lost:
         db_recover(con)
         return
@@ -101,13 +104,14 @@ cdef void db_recover(db_connection *con) noexcept nogil:
     sb_log(LOG_DEBUG, b"Reconnecting")
     db_drop_session(con)
     while db_connect(con, False) != DB_OK:
-        if not sb_event_may_restart(con.pub.thread_id) or clock_ns() - started > reconnect_timeout_ns:
+        if not run_goes_on() or clock_ns() - started > reconnect_timeout_ns:
             if not sb_flag(&run.stop):
                 snprintf(line, sizeof(line), "the connection was lost (%s) and could not be made again: %s",
                          <char *>message, <char *>con.message)
                 sb_log(LOG_FATAL, line)
                 sb_run_fail()
             con.pub.error = DB_ERROR_FATAL
+            error_recovered(con, False)
             return
         statement_begins(w, b"(waiting to connect anew)", 25)
         worker_sleep_ns(pause_ns)
@@ -117,6 +121,7 @@ cdef void db_recover(db_connection *con) noexcept nogil:
     count(worker_of(con.pub.thread_id), <int>SB_CNT_RECONNECT, 1)
     db_set_error(con, number, sqlstate, message, strlen(message))
     con.pub.error = DB_ERROR_IGNORABLE
+    error_recovered(con, True)
 
 
 cdef public int db_connection_reconnect(sql_connection *handle) noexcept nogil:
@@ -124,6 +129,7 @@ cdef public int db_connection_reconnect(sql_connection *handle) noexcept nogil:
     cdef db_connection *con = <db_connection *>handle
     db_drop_session(con)
     if db_connect(con, True) != DB_OK:
+        error_note(con)
         count(worker_of(con.pub.thread_id), <int>SB_CNT_ERROR, 1)
         return 1
     count(worker_of(con.pub.thread_id), <int>SB_CNT_RECONNECT, 1)

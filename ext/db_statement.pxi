@@ -255,6 +255,7 @@ cdef int db_run_statement(db_statement *stmt, db_operation operation,
                           int (*send)(db_statement *) noexcept nogil) noexcept nogil:
     cdef db_connection *con = stmt.connection
     cdef worker *w = worker_of(con.pub.thread_id)
+    cdef uint64_t began_ns = call_begin() if operation == DB_OP_EXECUTE else 0
     cdef int rc
     con.operation = operation
     con.statement = stmt
@@ -263,6 +264,8 @@ cdef int db_run_statement(db_statement *stmt, db_operation operation,
     if rc == DB_OK:
         rc = db_receive(con)
     statement_ended(w)
+    if began_ns:
+        call_end(con, stmt, NULL, 0, began_ns, rc == DB_OK)
     return rc
 
 
@@ -331,7 +334,7 @@ cdef public sql_result *db_execute(sql_statement *handle) noexcept nogil:
         if db_would_be_cut(con, text, length):
             free(text)
             return NULL
-        if db_run_query(con, text, length) != DB_OK:
+        if db_run_query(con, text, length, stmt) != DB_OK:
             db_failed(con, text, length)
             free(text)
             return NULL

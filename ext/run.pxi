@@ -1,9 +1,14 @@
 # One run: limits, start barrier, and the functions that thread_run calls in every worker.
 
+cdef enum:
+    LIMIT_OFF = 0               # during warm-up
+    LIMIT_ON = 1
+    LIMIT_CHANGES = 2           # no event begins until the warm-up has been counted off
+
 cdef struct run_state:
     int stop                    # no new events: an error, a signal, a forced end
     int failed                  # a worker ended with an error
-    int limit_events            # off during warm-up
+    int limit_events            # LIMIT_*
     int draw_per_event          # the hidden draw that scripts with a fixed seed rely on
     uint64_t deadline_ns        # 0 without a time limit
     uint64_t events_limit
@@ -54,7 +59,9 @@ cdef bint time_is_up(uint64_t now) noexcept nogil:
 
 cdef bint take_event() noexcept nogil:
     """Take one of --events; False when they are used up."""
-    if run.events_limit == 0 or not sb_flag(&run.limit_events):
+    while sb_flag(&run.limit_events) == LIMIT_CHANGES:
+        worker_sleep_ns(10000)
+    if run.events_limit == 0 or sb_flag(&run.limit_events) == LIMIT_OFF:
         return True
     if sb_load(&run.events_taken) < run.events_limit and sb_fetch_add(&run.events_taken, 1) < run.events_limit:
         return True
@@ -85,7 +92,7 @@ cdef bint wait_for_arrival(worker *w) noexcept nogil:
             until = run.deadline_ns
         worker_sleep_ns(until - now)
         now = clock_ns()
-    w.now_ns = now
+    w.now_ns = w.work_start_ns = now
     w.event_start_ns = arrival
     return True
 
@@ -98,10 +105,9 @@ cdef inline bint more_events(worker *w) noexcept nogil:
 
 cdef inline void event_done(worker *w) noexcept nogil:
     cdef uint64_t start = w.event_start_ns
-    worker_record(w, w.now_ns - start if w.now_ns > start else 0)
+    if not pacer.on or pacer_event_done(w):
+        worker_record(w, w.now_ns - start if w.now_ns > start else 0)
     w.event_start_ns = 0
-    if pacer.on:
-        pacer_running(-1)
     if run.draw_per_event:
         rng_next(w.rng)
 
@@ -167,9 +173,16 @@ cdef public void sb_worker_done(int thread_id) noexcept nogil:
     worker_of(thread_id).now_ns = clock_ns()
 
 
-cdef public cbool sb_event_may_restart(int thread_id) noexcept nogil:
-    """Whether an event that met an ignorable error may be tried again: not past the end of the run."""
+cdef bint run_goes_on() noexcept nogil:
     return not sb_flag(&run.stop) and not past_deadline(clock_ns())
+
+
+cdef public cbool sb_event_may_restart(int thread_id) noexcept nogil:
+    """Whether an event that met an ignorable error is to be tried again: not past the end of the run."""
+    if not run_goes_on():
+        return False
+    error_restarts(thread_id)
+    return True
 
 
 cdef public void sb_run_fail() noexcept nogil:
@@ -219,15 +232,16 @@ def barrier_wait(uint64_t until_ns) -> int:
     return barrier_ready
 
 
-def barrier_open(uint64_t time_limit_ns, bint go) -> int:
-    """Start the run (or call it off); returns the start on the clock of now_ns(). A limit of 0 is none."""
+def barrier_open(uint64_t time_limit_ns, bint go, uint64_t warmup_ns=0) -> int:
+    """Start the run (or call it off); returns the start on the clock of now_ns(). A limit of 0 is none, and
+    includes the warm-up."""
     global barrier_state
     with nogil:
         pthread_mutex_lock(&barrier_mutex)
     run.start_ns = clock_ns()
     run.deadline_ns = run.start_ns + time_limit_ns if time_limit_ns else 0
     if pacer.on:
-        pacer_start(run.start_ns)
+        pacer_start(run.start_ns, warmup_ns)
     barrier_state = 1 if go else -1
     pthread_cond_broadcast(&barrier_cond)
     pthread_mutex_unlock(&barrier_mutex)
@@ -243,9 +257,22 @@ def run_failed() -> bool:
     return bool(sb_flag(&run.failed))
 
 
-def run_limit_events() -> None:
-    """The warm-up is over: --events counts from now on."""
-    sb_set_flag(&run.limit_events, 1)
+def run_warmed_up() -> Snapshot:
+    """The warm-up is over: --events counts from now on, and what has waited for its turn is forgotten.
+
+    Returns what the warm-up has done. Events that are in work count for the run, one a worker, but not in rate mode
+    where they carry the warm-up's backlog."""
+    cdef Snapshot result
+    sb_set_flag(&run.limit_events, LIMIT_CHANGES)
+    sb_store(&pacer.counted_from_ns, <uint64_t>-1)
+    try:
+        result = snapshot(sql_detail=True)
+        if pacer.on:
+            with nogil:
+                pacer_forget_warm_up(result.time_ns)
+    finally:
+        sb_set_flag(&run.limit_events, LIMIT_ON)
+    return result
 
 
 def run_unfinished() -> dict:

@@ -1,11 +1,12 @@
 # One worker's numbers. Only the worker writes them; the reporter reads them while it runs and subtracts.
 
 cdef enum:
-    STATEMENT_KEPT = 168        # bytes of a statement that are kept for whoever asks what a worker is waiting for
+    STATEMENT_KEPT = 160        # bytes of a statement that are kept for whoever asks what a worker is waiting for
 
 cdef struct worker:
     uint64_t rng[2]
     uint64_t event_start_ns     # when the event should have started (rate mode) or did start; 0 outside of events
+    uint64_t work_start_ns      # rate mode: when it did start
     uint64_t now_ns             # last reading of the clock
     uint64_t counters[8]        # by sb_counter_type; events are SB_CNT_TRX
     uint64_t latency_sum_ns
@@ -22,6 +23,9 @@ cdef int worker_count = 0
 # Statements of background states (report hooks) are counted here and shown nowhere.
 cdef worker background
 cdef uint64_t background_counts[HDR_COUNTS]
+
+# In rate mode, how long events took from their actual start; their latency runs from the intended one.
+cdef worker *service_times = NULL
 
 cdef enum:
     OPERATIONS_MAX = 4
@@ -68,15 +72,21 @@ cdef worker *workers_new(int n) noexcept nogil:
 
 cdef int workers_alloc(int n) noexcept nogil:
     """Make room for n workers, without operations; -1 without memory."""
-    global workers, worker_count, operation_count
+    global workers, worker_count, operation_count, service_times
     cdef int i
     for i in range(operation_count):
         workers_delete(operations[i], worker_count)
     operation_count = 0
+    workers_delete(service_times, worker_count)
+    service_times = NULL
+    sql_details_free()
     workers_delete(workers, worker_count)
+    worker_count = 0
     workers = workers_new(n)
-    worker_count = n if workers != NULL else 0
-    return 0 if workers != NULL else -1
+    if workers == NULL or sql_details_alloc(n) != 0:
+        return -1
+    worker_count = n
+    return 0
 
 
 cdef inline void worker_record(worker *w, uint64_t latency_ns) noexcept nogil:
@@ -141,8 +151,10 @@ cdef class Snapshot:
 
     time_ns is on the clock of now_ns(). counters are sums over the workers, by sb_counter_type; the worker_*
     tuples hold one entry a worker. `operations` are such statistics by name, for the operations inside of events
-    that operations_setup() has named. In a difference (`minus`), minimum and maximum are those of all workers'
-    buckets, for every worker that has events."""
+    that operations_setup() has named, `service` of the service times in rate mode. `statements` are StatementCounts
+    by (kind, text), `errors` (count, fatal, restarted, reconnected, message of one) by (number, SQLSTATE), both
+    only if asked for. In a difference (`minus`), minimum and maximum are those of all workers' buckets, for every
+    worker that has events."""
     cdef readonly uint64_t time_ns
     cdef readonly int threads
     cdef readonly tuple counters
@@ -151,6 +163,9 @@ cdef class Snapshot:
     cdef readonly tuple worker_latency_min_ns
     cdef readonly tuple worker_latency_max_ns
     cdef readonly dict operations
+    cdef readonly Snapshot service
+    cdef readonly dict statements
+    cdef readonly dict errors
     cdef uint64_t *counts
 
     def __cinit__(self):
@@ -158,6 +173,8 @@ cdef class Snapshot:
         if self.counts == NULL:
             raise MemoryError()
         self.operations = {}
+        self.statements = {}
+        self.errors = {}
 
     def __dealloc__(self):
         free(self.counts)
@@ -192,6 +209,13 @@ cdef class Snapshot:
             result.worker_latency_min_ns = self.worker_latency_min_ns
             result.worker_latency_max_ns = self.worker_latency_max_ns
         result.operations = {name: now.minus(earlier.operations[name]) for name, now in self.operations.items()}
+        if self.service is not None:
+            result.service = self.service.minus(earlier.service)
+        for key, now in self.statements.items():
+            result.statements[key] = now.minus(earlier.statements[key]) if key in earlier.statements else now
+        for key, (*counts, message) in self.errors.items():
+            before = earlier.errors.get(key, (0, 0, 0, 0))
+            result.errors[key] = (*(a - b for a, b in zip(counts, before)), message)
         return result
 
 
@@ -227,8 +251,8 @@ cdef Snapshot read_workers(worker *array):
     return result
 
 
-def snapshot(bint ended=False) -> Snapshot:
-    """The statistics of all workers now. Workers are not disturbed.
+def snapshot(*, bint ended=False, bint sql_detail=False) -> Snapshot:
+    """The statistics of all workers now, with statements and errors for sql_detail. Workers are not disturbed.
 
     If the run has ended, the time is when the last worker was done, not when its thread has been cleared away."""
     cdef Snapshot result
@@ -237,6 +261,11 @@ def snapshot(bint ended=False) -> Snapshot:
     by_name = {_operation_names[i]: read_workers(operations[i]) for i in range(operation_count)}
     result = read_workers(workers)
     result.operations = by_name
+    if service_times != NULL:
+        result.service = read_workers(service_times)
+    if sql_detail:
+        result.statements = read_statements()
+        result.errors = read_errors()
     if ended:
         for i in range(worker_count):
             end_ns = max(end_ns, workers[i].now_ns)

@@ -45,7 +45,7 @@ def _options(options: OptionSet) -> dict[str, OptionValue]:
     unused = tuple(f"{driver.name}_" for driver in DRIVERS if driver.name not in used)
     return {
         key: _shown(value)
-        for key, value in options.exported().items()
+        for key, value in options.values().items()
         if not is_secret(key) and (options.typed(key) or not key.startswith(unused))
     }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from sysbench_py.options import Kind, Option
+from sysbench_py.rates import parse_rate
 
 GENERAL_OPTIONS = (
     Option("threads", Kind.INT, "1", "number of threads to use"),
@@ -23,7 +24,30 @@ GENERAL_OPTIONS = (
     ),
     Option("thread-stack-size", Kind.SIZE, "64K", "size of stack per thread"),
     Option("thread-init-timeout", Kind.INT, "30", "wait time in seconds for worker threads to initialize"),
-    Option("rate", Kind.INT, "0", "average transactions rate. 0 for unlimited rate"),
+    Option("rate", Kind.INT, "0", "average transactions rate. 0 for unlimited rate", parse=parse_rate),
+    Option(
+        "rate-overload",
+        Kind.STRING,
+        "fail",
+        "what a full queue of --rate does: end the run, or drop events and report them {fail, report}",
+        choices=("fail", "report"),
+        exported=False,
+    ),
+    Option(
+        "rate-detail",
+        Kind.BOOL,
+        "off",
+        "report service time, rate reached and backlog of --rate",
+        exported=False,
+    ),
+    Option(
+        "arrival",
+        Kind.STRING,
+        "poisson",
+        "how the events of --rate arrive: at random, or at equal distances {poisson, uniform}",
+        choices=("poisson", "uniform"),
+        exported=False,
+    ),
     Option(
         "report-interval",
         Kind.INT,
@@ -112,6 +136,8 @@ LATENCY_OPTIONS = (
     ),
     Option("histogram", Kind.BOOL, "off", "print latency histogram in report"),
     Option("report-style", Kind.STRING, "1.0", "layout of the reports, that of sysbench {1.0, 0.4}", exported=False),
+    Option("statements", Kind.BOOL, "off", "report calls, rows and latency of each SQL statement", exported=False),
+    Option("errors", Kind.BOOL, "off", "report SQL errors by code", exported=False),
     Option(
         "output",
         Kind.LIST,

@@ -53,8 +53,9 @@ class Option:
     `choices` are the lower-case texts that are allowed, in any case; empty allows everything.
     `suffix` replaces the value's description in the help, `bare` is what the name without a value means.
     `validate(name with underscores, text)` is None for a typed value that is allowed, and else says what would be
-    right, or nothing. A `repeatable` LIST takes each value as an item, commas and all; an empty one clears it. Scripts
-    see options that are `exported`.
+    right, or nothing. `parse(text)` reads values that its kind does not, and raises ValueError that says what would be
+    right. A `repeatable` LIST takes each value as an item, commas and all; an empty one clears it. Scripts see options
+    that are `exported`.
     """
 
     name: str
@@ -65,6 +66,7 @@ class Option:
     suffix: str | None = None
     bare: str | None = None
     validate: Callable[[str, str], str | None] | None = None
+    parse: Callable[[str], Value] | None = None
     repeatable: bool = False
     exported: bool = True
 
@@ -147,6 +149,8 @@ def parse_list(text: str) -> tuple[str, ...]:
 
 def _parse(row: Option, text: str) -> Value:
     """`text` as a value of `row`. Raises ValueError."""
+    if row.parse is not None:
+        return row.parse(text)
     if row.choices:
         if text.lower() not in row.choices:
             raise ValueError(text)
@@ -168,14 +172,14 @@ def _parse(row: Option, text: str) -> Value:
             return text or None
 
 
-def _invalid(row: Option, text: str, place: str | None) -> UsageError:
+def _invalid(row: Option, text: str, place: str | None, advice: str = "") -> UsageError:
     at = f"{place}: " if place else ""
     if row.choices:
         return UsageError.fatal(
             f"{at}Invalid value for --{row.name}: '{text}'", about=row.key, advice=one_of(text, row.choices)
         )
     message = f"{at}Invalid value for the '{row.key}' option: '{text}'"
-    return UsageError(message, about=row.key, advice=_EXPECTED.get(row.kind, ""))
+    return UsageError(message, about=row.key, advice=advice or _EXPECTED.get(row.kind, ""))
 
 
 class OptionSet:
@@ -232,11 +236,11 @@ class OptionSet:
                 value = (*self.get(name, tuple), *(items or (text,))) if text else ()
             else:
                 value = items if items is not None and row.kind is Kind.LIST else _parse(row, text)
-        except ValueError:
+        except ValueError as error:
             if row.kind is Kind.BOOL:
                 self._refusals[row.key] = "use on or off"
                 return False
-            value = _invalid(row, text, place)
+            value = _invalid(row, text, place, str(error) if row.parse else "")
         self._values[row.key] = value
         self._typed.add(row.key)
         return True
@@ -287,5 +291,9 @@ class OptionSet:
 
         Raises UsageError for a bad value.
         """
-        values = {key: self[key] for key, row in self._rows.items() if row.exported and row.kind is not Kind.FILE}
+        return {key: value for key, value in self.values().items() if self._rows[key].exported}
+
+    def values(self) -> dict[str, bool | int | float | str | tuple[str, ...]]:
+        """All values but those of files; unset strings are empty. Raises UsageError for a bad value."""
+        values = {key: self[key] for key, row in self._rows.items() if row.kind is not Kind.FILE}
         return {key: "" if value is None else value for key, value in values.items()}

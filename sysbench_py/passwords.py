@@ -51,6 +51,8 @@ def libpq_password(options: OptionSet) -> dict[str, str]:
 _SECRET = re.compile("password|passwd|secret|token", re.IGNORECASE)
 # In a connection string: user:password@host, or password=...
 _IN_TEXT = re.compile(r"(?<=:)[^:/@\s]+(?=@)|(?<=password=)('[^']*'|[^\s&;]+)", re.IGNORECASE)
+# Three numbers before the @: steps of --rate.
+_NO_SECRET = re.compile(r"(--rate=)?([0-9.]+:){2}[0-9.]+@[0-9.]+s?")
 HIDDEN = "***"
 
 
@@ -64,7 +66,7 @@ def without_passwords(text: str) -> str:
     name, equals, _ = text.partition("=")
     if equals and name.startswith("--") and is_secret(name):
         return f"{name}={HIDDEN}"
-    return _IN_TEXT.sub(HIDDEN, text)
+    return text if _NO_SECRET.fullmatch(text) else _IN_TEXT.sub(HIDDEN, text)
 
 
 def hide_passwords(argv: Sequence[str]) -> None:

@@ -18,12 +18,20 @@ class RandPlan:
 
 
 @dataclass(frozen=True)
+class RateStep:
+    """One rate of --rate, and how long it lasts; 0 for the only one, which lasts for the run."""
+
+    rate_per_s: float
+    length_s: float
+
+
+@dataclass(frozen=True)
 class Plan:
     """The general settings of a run.
 
     A limit, rate or interval of 0 means none, a `seed` of 0 means the current time; without `percentiles` none
     is calculated. `multiplex` is the number of OS threads that all workers share; 0 gives each its own.
-    `forced_shutdown_s` counts from the time limit; None means never.
+    `rate_steps` is empty without a rate. `forced_shutdown_s` counts from the time limit; None means never.
     An empty `db_driver` or `luajit_cmd` means that the user named none. With `old_report`, reports have the
     layout of sysbench 0.4.
     """
@@ -36,12 +44,17 @@ class Plan:
     forced_shutdown_s: int | None
     thread_stack_size_bytes: int
     thread_init_timeout_s: int
-    rate_per_s: int
+    rate_steps: tuple[RateStep, ...]
+    rate_overload: str
+    rate_detail: bool
+    arrival: str
     report_interval_s: int
     checkpoints_s: tuple[int, ...]
     percentiles: tuple[float, ...]
     histogram: bool
     old_report: bool
+    statements: bool
+    errors: bool
     progress: bool
     verbosity: int
     debug: bool

@@ -15,9 +15,11 @@ from sysbench_py.interrupts import Interrupts
 from sysbench_py.late import late_statements, late_threads
 from sysbench_py.log import DEBUG, FATAL, INFO, NOTICE, log, log_at, say
 from sysbench_py.plan import Plan
-from sysbench_py.sinks import text, text_0_4
+from sysbench_py.rates import describe
+from sysbench_py.sinks import text, text_0_4, text_detail
 from sysbench_py.stats.collect import interval_stats, total_stats
 from sysbench_py.stats.model import NS_PER_S, IntervalStats, TotalStats
+from sysbench_py.stats.open_loop import OpenLoopMeter
 from sysbench_py.worker import Crew, crew_groups
 from sysbench_py.workload import Workload
 
@@ -44,6 +46,7 @@ class Action(Enum):
     SHUTDOWN = 2
     LATE = 3
     PROGRESS = 4
+    RATE_STEP = 5
 
 
 # What is of no use when the workers have ended before the main loop woke.
@@ -67,6 +70,10 @@ class Runner:
         self._last_interval: core.Snapshot | None = None
         self._last_checkpoint: core.Snapshot | None = None
         self._last_progress: core.Snapshot | None = None
+        self._open_loop: OpenLoopMeter[core.Snapshot] | None = None
+        if plan.rate_steps:
+            steps = tuple((step.rate_per_s, step.length_s) for step in plan.rate_steps)
+            self._open_loop = OpenLoopMeter(steps, plan.arrival, lambda: core.pacer_tick(True))
 
     def run(self) -> ExitStatus:
         """Do everything; the status says whether it went well."""
@@ -89,8 +96,10 @@ class Runner:
         # Before the barrier opens, as the workers may print at once.
         log(NOTICE, "Threads started!\n")
         limit_s = plan.time_limit_s + plan.warmup_s if plan.time_limit_s else 0
-        self._start_ns = core.barrier_open(limit_s * NS_PER_S, True)
+        self._start_ns = core.barrier_open(limit_s * NS_PER_S, True, plan.warmup_s * NS_PER_S)
         self._warm_up()
+        if self._open_loop:
+            self._open_loop.begin(self._start_ns, self._last_checkpoint)
         self._wait_and_report()
         return self._finish()
 
@@ -102,8 +111,8 @@ class Runner:
         log(NOTICE, f"Number of threads: {plan.threads}")
         if plan.warmup_s:
             log(NOTICE, f"Warmup time: {plan.warmup_s}s")
-        if plan.rate_per_s:
-            log(NOTICE, f"Target transaction rate: {plan.rate_per_s}/sec")
+        if plan.rate_steps:
+            log(NOTICE, f"Target transaction rate: {describe(plan.rate_steps)}")
         if plan.report_interval_s:
             log(NOTICE, f"Report intermediate results every {plan.report_interval_s} second(s)")
         if plan.checkpoints_s:
@@ -122,7 +131,7 @@ class Runner:
 
     def _announce_helpers(self) -> None:
         """What the original does in threads of their own is done here by the workers and the main loop."""
-        if self._plan.rate_per_s:
+        if self._plan.rate_steps:
             log(DEBUG, "Event generating thread started")
         if self._plan.report_interval_s:
             log(DEBUG, "Reporting thread started")
@@ -135,7 +144,14 @@ class Runner:
         libc = core.LibcRandom((plan.seed or int(time.time())) & 0xFFFFFFFF)
         states = [libc.state() for _ in range(plan.threads)]
         core.run_setup(states, self._workload.events_limit(plan), not plan.warmup_s, bool(plan.percentiles))
-        core.pacer_setup(plan.rate_per_s, libc.state())
+        core.pacer_setup(
+            tuple((step.rate_per_s, step.length_s) for step in plan.rate_steps),
+            libc.state(),
+            uniform=plan.arrival == "uniform",
+            carries_on=plan.rate_overload == "report",
+        )
+        if plan.statements:
+            core.statements_setup()
 
     def _all_ready(self) -> bool:
         """Wait until every worker is set up. If one fails, all are called off."""
@@ -171,8 +187,7 @@ class Runner:
         if progress.wanted(self._plan.progress):
             progress.draw(f"warm-up: {warmup_s} s")
         self._crew.wake.wait(warmup_s)
-        self._last_interval = self._last_checkpoint = self._last_progress = core.snapshot()
-        core.run_limit_events()
+        self._last_interval = self._last_checkpoint = self._last_progress = core.run_warmed_up()
         # Earlier if a signal ended it.
         self._start_ns = min(self._start_ns + warmup_s * NS_PER_S, self._last_checkpoint.time_ns)
 
@@ -183,7 +198,7 @@ class Runner:
         due = list(self._deadlines())
         while self._crew.running > 0 and self._interrupts.signal_number is None:
             wait_s = min((at_s for at_s, _ in due), default=LONGEST_WAIT_S) - self._elapsed_s()
-            self._crew.wake.wait(min(max(wait_s, 0), QUEUE_CHECK_S if self._plan.rate_per_s else LONGEST_WAIT_S))
+            self._crew.wake.wait(min(max(wait_s, 0), QUEUE_CHECK_S if self._open_loop else LONGEST_WAIT_S))
             self._do_what_is_due(due)
         if self._interrupts.signal_number is not None:
             self._interrupted()
@@ -205,6 +220,9 @@ class Runner:
                 due.append((self._interval_s * (self._elapsed_s() // self._interval_s + 1), action))
             elif action is Action.CHECKPOINT:
                 self._report_checkpoint()
+            elif action is Action.RATE_STEP:
+                if self._open_loop:
+                    self._open_loop.end_step(core.snapshot())
             elif action is Action.LATE:
                 self._tell_of_late_events()
             elif action is Action.PROGRESS:
@@ -215,7 +233,7 @@ class Runner:
 
     def _queue(self) -> tuple[int, int]:
         """(length of the queue, concurrency)"""
-        return core.pacer_tick() if self._plan.rate_per_s else (0, 0)
+        return self._open_loop.look()[:2] if self._open_loop else (0, 0)
 
     def _elapsed_s(self) -> float:
         return (core.now_ns() - self._start_ns) / NS_PER_S
@@ -228,6 +246,9 @@ class Runner:
         for checkpoint_s in plan.checkpoints_s:
             if checkpoint_s > 0:
                 yield checkpoint_s, Action.CHECKPOINT
+        if self._open_loop:
+            for end_s in self._open_loop.step_ends_s:
+                yield end_s, Action.RATE_STEP
         if plan.forced_shutdown_s is not None:
             yield plan.time_limit_s + plan.forced_shutdown_s, Action.SHUTDOWN
         if plan.time_limit_s:
@@ -278,7 +299,7 @@ class Runner:
             threads_running=self._threads_running,
             percentiles=self._plan.percentiles,
             sql=self._workload.sql,
-            rate_mode=self._plan.rate_per_s > 0,
+            rate_mode=self._open_loop is not None,
             queue_length=queue_length,
             concurrency=concurrency,
             partial=partial,
@@ -295,9 +316,11 @@ class Runner:
         self._last_progress = snapshot
 
     def _report_checkpoint(self) -> None:
-        snapshot = core.snapshot()
+        snapshot = core.snapshot(sql_detail=True)
         stats = self._total(snapshot)
         self._last_checkpoint = snapshot
+        if self._open_loop:
+            self._open_loop.checkpoint(snapshot)
         log_at(NOTICE, stats.time_total_s, text.CHECKPOINT_HEADING)
         self._report_total(stats, final=False)
         if self._recording is not None:
@@ -312,6 +335,7 @@ class Runner:
             percentiles=self._plan.percentiles,
             sql=self._workload.sql,
             unfinished_ns=unfinished_ns,
+            open_loop=self._open_loop.result(snapshot) if self._open_loop else None,
         )
         return replace(stats, own_lines=tuple(self._workload.report_block(stats)))
 
@@ -326,6 +350,11 @@ class Runner:
         elif messages is None:
             messages = text.cumulative_messages(stats)
         for message in messages:
+            log(NOTICE, message)
+        detail = text_detail.detail_messages(
+            stats, statements=self._plan.statements, errors=self._plan.errors, open_loop=self._plan.rate_detail
+        )
+        for message in detail:
             log(NOTICE, message)
         if self._plan.debug:
             for message in text.debug_messages(stats):
@@ -368,7 +397,7 @@ class Runner:
         core.progress_clear()
         unfinished_ns = core.run_unfinished()
         statements = list(self._late_statements(unfinished_ns))
-        snapshot = core.snapshot()
+        snapshot = core.snapshot(sql_detail=True)
         log(FATAL, why)
         if unfinished_ns:
             log(NOTICE, f"\nNumber of unfinished transactions on forced shutdown: {len(unfinished_ns)}")
@@ -384,7 +413,7 @@ class Runner:
         self._crew.join()
         core.progress_clear()
         self._interrupts.run_ended()
-        snapshot = core.snapshot(ended=True)
+        snapshot = core.snapshot(ended=True, sql_detail=True)
         log(INFO, "Done.\n")
         self._tell_of_lag()
         failed = core.run_failed() or self._crew.failed

@@ -8,7 +8,8 @@ from collections.abc import Callable
 
 from sysbench_py.errors import UsageError
 from sysbench_py.options import OptionSet, option_key, parse_int
-from sysbench_py.plan import Plan, RandPlan
+from sysbench_py.plan import Plan, RandPlan, RateStep
+from sysbench_py.rates import parse_steps
 from sysbench_py.suggest import one_of
 
 MAX_CHECKPOINTS = 256
@@ -48,7 +49,10 @@ def make_plan(options: OptionSet, warn: Callable[[str], None]) -> Plan:
     seed = options.get("rand-seed", int)
     rand = _rand(options)
     _take_alias(options, "tx-rate", "rate", warn)
-    rate_per_s = _at_least(0, options, "rate")
+    rate_steps = _rate_steps(options)
+    time_limit_s = _time_of_steps(options, rate_steps, time_limit_s)
+    # Anew, as it may be a part of the time limit; the first call has its place in the order of the errors.
+    forced_shutdown_s = _forced_shutdown_s(options.get("forced-shutdown", str), time_limit_s)
     report_interval_s = _at_least(0, options, "report-interval")
     checkpoints_s = _checkpoints_s(options.get("report-checkpoints", tuple))
     debug = options.get("debug", bool)
@@ -74,12 +78,17 @@ def make_plan(options: OptionSet, warn: Callable[[str], None]) -> Plan:
         forced_shutdown_s=forced_shutdown_s,
         thread_stack_size_bytes=thread_stack_size_bytes,
         thread_init_timeout_s=thread_init_timeout_s,
-        rate_per_s=rate_per_s,
+        rate_steps=rate_steps,
+        rate_overload=options.get("rate-overload", str),
+        rate_detail=_rate_detail(options, rate_steps),
+        arrival=options.get("arrival", str),
         report_interval_s=report_interval_s,
         checkpoints_s=checkpoints_s,
         percentiles=percentiles,
         histogram=histogram,
         old_report=report_style == OLD_REPORT,
+        statements=options.get("statements", bool),
+        errors=options.get("errors", bool),
         progress=options.get("progress", bool),
         verbosity=verbosity,
         debug=debug,
@@ -108,6 +117,40 @@ def _at_least(minimum: int, options: OptionSet, name: str) -> int:
         # The empty line behind these messages is part of sysbench's output.
         raise UsageError.fatal(f"Invalid value for --{name}: {value}.\n", about=option_key(name))
     return value
+
+
+def _rate_steps(options: OptionSet) -> tuple[RateStep, ...]:
+    rate = options["rate"]
+    if isinstance(rate, str):
+        return parse_steps(rate)
+    if not isinstance(rate, int | float):
+        raise TypeError(f"option rate is a {type(rate).__name__}")
+    if rate < 0:
+        raise UsageError.fatal(f"Invalid value for --rate: {rate}.\n", about="rate")
+    return (RateStep(rate_per_s=rate, length_s=0),) if rate else ()
+
+
+def _time_of_steps(options: OptionSet, steps: tuple[RateStep, ...], time_limit_s: int) -> int:
+    """The time limit, which by default is that of the steps. A longer one lengthens the last step."""
+    length_s = math.ceil(sum(step.length_s for step in steps))
+    if not length_s:
+        return time_limit_s
+    if not options.typed("time"):
+        options.set("time", str(length_s))
+        return length_s
+    if 0 < time_limit_s < length_s:
+        raise UsageError.fatal(f"--time={time_limit_s} ends before the steps of --rate do, after {length_s} seconds")
+    return time_limit_s
+
+
+def _rate_detail(options: OptionSet, steps: tuple[RateStep, ...]) -> bool:
+    """Whether the report tells more of the rate than the original's does: asked for, or an option is new."""
+    typed = [name for name in ("rate-overload", "arrival", "rate-detail") if options.typed(name)]
+    if typed and not steps:
+        raise UsageError.fatal(f"--{typed[0]} needs --rate")
+    if not options.typed("rate-detail") and (typed or any(step.length_s for step in steps)):
+        options.set("rate-detail", "on")
+    return options.get("rate-detail", bool)
 
 
 def _forced_shutdown_s(text: str, time_limit_s: int) -> int | None:

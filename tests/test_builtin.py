@@ -231,8 +231,8 @@ def test_a_warm_up_uses_nothing_up(arguments: str, events: int) -> None:
     # Without a time limit, the run ends only when everything is done.
     result = ours(*arguments.split(), "--threads=2", "--time=0", "--warmup-time=1", "run")
     assert result.status == 0
-    # Events that begin while the warm-up ends are counted beside those that are asked for.
-    assert report(result.stdout)["events"] >= events
+    # Events that are in work when the warm-up ends, one a thread, are counted beside those that are asked for.
+    assert events <= report(result.stdout)["events"] <= events + 2
 
 
 @pytest.mark.parametrize(

@@ -231,7 +231,7 @@ def plan_of(*arguments: str) -> Plan:
 
 def test_plan_of_no_options() -> None:
     plan = plan_of()
-    assert (plan.threads, plan.events_limit, plan.time_limit_s, plan.rate_per_s) == (1, 0, 10, 0)
+    assert (plan.threads, plan.events_limit, plan.time_limit_s, plan.rate_steps) == (1, 0, 10, ())
     assert (plan.percentiles, plan.histogram, plan.verbosity, plan.seed) == ((95,), False, 3, 0)
     assert (plan.thread_stack_size_bytes, plan.thread_init_timeout_s) == (65536, 30)
     assert (plan.rand.distribution, plan.rand.pareto_h, plan.rand.zipfian_exp) == ("special", 0.2, 0.8)

@@ -27,8 +27,9 @@ ALLOWED = {
     "script": {"core", "errors", "options", "resources", "version"},
     "lua_team": {"core", "errors", "log", "plan", "script"},
     "lua_workload": {"core", "log", "lua_team", "plan", "script", "stats", "workload"},
+    "rates": {"errors", "options", "plan"},
     "runner": {
-        *("core", "errors", "interrupts", "late", "log", "plan", "progress", "recording"),
+        *("core", "errors", "interrupts", "late", "log", "plan", "progress", "rates", "recording"),
         *("sinks", "stats", "worker", "workload"),
     },
     "progress": {"core", "stats"},

@@ -13,6 +13,7 @@ import pytest
 from sysbench_py.stats.collect import interval_stats, total_stats
 from sysbench_py.stats.log_histogram import bucket_index, bucket_value_ms, log_histogram
 from sysbench_py.stats.model import LatencyHistogram, WorkerStats
+from sysbench_py.stats.sql import StatementCounts
 
 START_NS = 5_000_000_000
 MS = 1_000_000
@@ -33,6 +34,9 @@ class FakeSnapshot:
     counters: tuple[int, ...]
     operations: Mapping[str, FakeSnapshot] = field(default_factory=dict)
     counted: bool = True
+    service: FakeSnapshot | None = None
+    statements: Mapping[tuple[str, str], StatementCounts] = field(default_factory=dict)
+    errors: Mapping[tuple[int, str], tuple[int, int, int, int, str]] = field(default_factory=dict)
 
     @property
     def threads(self) -> int:

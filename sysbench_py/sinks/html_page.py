@@ -11,6 +11,7 @@ from jinja2 import Environment, FileSystemLoader
 from markupsafe import Markup
 
 from sysbench_py.sinks.charts import COLOURS, Axis, Line, bar_chart, line_chart, linear_axis, log_axis
+from sysbench_py.sinks.grids import LEFT, Grid, errors_grid, open_loop_grids, statements_grid
 from sysbench_py.stats.cumulate import thinned
 from sysbench_py.stats.model import NS_PER_MS, IntervalStats, LatencyHistogram, TotalStats
 from sysbench_py.stats.result import RunResult
@@ -64,6 +65,8 @@ def render(result: RunResult) -> str:
         ending=ENDINGS.get(result.exit_status, "failed"),
         headline=_headline(result.total),
         tables=[_throughput_table(result.total), _latency_table(result.total), _threads_table(result.total)],
+        grids=_grids(result.total),
+        left=LEFT,
         pictures=_pictures(result),
         colours=COLOURS,
     )
@@ -90,6 +93,14 @@ def _throughput_table(total: TotalStats) -> Table:
         Figure("events", "events", str(counters.events)),
         Figure("events_per_s", "events/s", f"{total.events_per_s:.2f}"),
     ]
+    if total.open_loop:
+        rate = total.open_loop.total
+        figures += [
+            Figure("rate_asked_per_s", "events/s asked for", f"{rate.rate_asked_per_s:.2f}"),
+            Figure("backlog", "events waiting at the end", str(rate.backlog)),
+            Figure("backlog_max", "events waiting at most", str(rate.backlog_max)),
+            Figure("events_dropped", "events dropped", str(rate.events_dropped)),
+        ]
     if total.sql:
         figures += [
             Figure("reads", "read statements", str(counters.reads)),
@@ -126,6 +137,16 @@ def _threads_table(total: TotalStats) -> Table:
         Figure("execution_time_stddev_s", "execution time, deviation, s", f"{fairness.execution_time_stddev_s:.2f}"),
     ]
     return Table("Threads", figures)
+
+
+def _grids(total: TotalStats) -> list[Grid]:
+    """What is there of rate, statements and errors."""
+    grids = open_loop_grids(total.open_loop) if total.open_loop else []
+    if total.statements:
+        grids.append(statements_grid(total.statements))
+    if total.errors:
+        grids.append(errors_grid(total.errors))
+    return grids
 
 
 def _ms(latency_ns: int) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from sysbench_py.sinks.text_detail import detail_messages
 from sysbench_py.stats.log_histogram import log_histogram
 from sysbench_py.stats.model import (
     NO_PERCENTILE,
@@ -22,7 +23,7 @@ from sysbench_py.stats.model import (
 )
 
 if TYPE_CHECKING:
-    from sysbench_py.stats.result import RunResult
+    from sysbench_py.stats.result import RunResult, Setup
 
 CHECKPOINT_HEADING = "Checkpoint report:"
 HISTOGRAM_STARS = 40
@@ -69,15 +70,24 @@ def result_text(result: RunResult) -> str:
         time_s = stats.time_total_s
         if isinstance(stats, TotalStats):
             log.add_timed(time_s, CHECKPOINT_HEADING)
-            log.add(cumulative_messages(stats))
+            log.add(cumulative_messages(stats) + _detail_messages(stats, setup))
         elif not stats.partial:
             for message in intermediate_messages(stats):
                 log.add_timed(time_s, message)
     if setup.options.get("histogram"):
         log.add(histogram_messages(result.total.latency.histogram))
-    log.add(cumulative_messages(result.total))
+    log.add(cumulative_messages(result.total) + _detail_messages(result.total, setup))
     head = f"{setup.engine} (using bundled {setup.luajit})\n\n{' '.join(setup.command_line)}\n{setup.started_at}\n\n"
     return head + "".join(f"{line}\n" for line in log.lines)
+
+
+def _detail_messages(stats: TotalStats, setup: Setup) -> list[str]:
+    return detail_messages(
+        stats,
+        statements=bool(setup.options.get("statements")),
+        errors=bool(setup.options.get("errors")),
+        open_loop=bool(setup.options.get("rate_detail")),
+    )
 
 
 class _Log:

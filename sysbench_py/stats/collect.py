@@ -12,12 +12,13 @@ from sysbench_py.stats.model import (
     Fairness,
     IntervalStats,
     Latency,
-    LatencyHistogram,
+    OpenLoop,
     OperationStats,
-    Percentile,
     TotalStats,
     WorkerStats,
 )
+from sysbench_py.stats.sql import StatementCounts, error_stats, statement_stats
+from sysbench_py.stats.summary import latency
 
 SnapshotT = TypeVar("SnapshotT", bound="CoreSnapshot")
 
@@ -28,7 +29,9 @@ class CoreSnapshot(Protocol):
     `time_ns` is CLOCK_MONOTONIC. `counters` are summed over the workers, in the order of the core's
     counter numbers: other, reads, writes, events, errors, reconnects, bytes read, bytes written.
     The `worker_` tuples have one item a worker; minimum and maximum are 0 without events.
-    `operations` are such counts by name, for the operations inside of events that the test tells apart.
+    `operations` are such counts by name, for the operations inside of events that the test tells apart; `service`
+    those of the service times in rate mode. `statements` are by (kind, text), `errors` (count, fatal, restarted,
+    reconnected, message) by (number, SQLSTATE).
     """
 
     @property
@@ -47,6 +50,12 @@ class CoreSnapshot(Protocol):
     def worker_latency_max_ns(self) -> tuple[int, ...]: ...
     @property
     def operations(self: SnapshotT) -> Mapping[str, SnapshotT]: ...
+    @property
+    def service(self: SnapshotT) -> SnapshotT | None: ...
+    @property
+    def statements(self) -> Mapping[tuple[str, str], StatementCounts]: ...
+    @property
+    def errors(self) -> Mapping[tuple[int, str], tuple[int, int, int, int, str]]: ...
 
     def buckets(self) -> list[tuple[int, int]]:
         """Non-empty HDR buckets of all workers, `(lowest latency_ns, count)`, ascending."""
@@ -81,7 +90,7 @@ def interval_stats(
         interval_s=_interval_s(now, previous, start_ns),
         threads_running=threads_running,
         counters=_counters(period),
-        latency=_latency(period, percentiles),
+        latency=latency_of(period, percentiles),
         sql=sql,
         rate_mode=rate_mode,
         queue_length=queue_length,
@@ -99,6 +108,7 @@ def total_stats(
     percentiles: Sequence[float],
     sql: bool,
     unfinished_ns: Mapping[int, int] | None = None,
+    open_loop: OpenLoop | None = None,
 ) -> TotalStats:
     """The cumulative report of the time from the last `checkpoint` to `now`.
 
@@ -107,6 +117,7 @@ def total_stats(
     and the fairness count them, the totals do not.
     """
     period = now if checkpoint is None else now.minus(checkpoint)
+    interval_s = _interval_s(now, checkpoint, start_ns)
     workers = _workers(period)
     at_end = tuple(
         _with_event(worker, unfinished_ns[thread_id]) if unfinished_ns and thread_id in unfinished_ns else worker
@@ -114,39 +125,36 @@ def total_stats(
     )
     return TotalStats(
         time_total_s=(now.time_ns - start_ns) / NS_PER_S,
-        interval_s=_interval_s(now, checkpoint, start_ns),
+        interval_s=interval_s,
         threads_running=threads_running,
         counters=_counters(period),
-        latency=_latency(period, percentiles),
+        latency=latency_of(period, percentiles),
         sql=sql,
         fairness=_fairness(at_end),
         workers=at_end,
         operations=tuple(_operation(name, counts, percentiles) for name, counts in period.operations.items()),
+        statements=statement_stats(period.statements, interval_s),
+        errors=error_stats(period.errors),
+        open_loop=open_loop,
     )
 
 
 def _operation(name: str, period: CoreSnapshot, percentiles: Sequence[float]) -> OperationStats:
-    return OperationStats(name=name, count=sum(period.worker_events), latency=_latency(period, percentiles))
+    return OperationStats(name=name, count=sum(period.worker_events), latency=latency_of(period, percentiles))
 
 
-def _latency(period: CoreSnapshot, percentiles: Sequence[float]) -> Latency:
+def latency_of(period: CoreSnapshot, percentiles: Sequence[float]) -> Latency:
+    """Latencies of all workers' events."""
     busy = [worker for worker in _workers(period) if worker.events]
     buckets_ns = period.buckets()
     # A worker may be seen after it has recorded a latency and before it has counted the event.
     lowest_ns, highest_ns = (buckets_ns[0][0], buckets_ns[-1][0]) if buckets_ns else (0, 0)
-    max_ns = max((worker.latency_max_ns for worker in busy), default=highest_ns)
-    histogram = LatencyHistogram(buckets_ns, max_ns)
-    count = sum(worker.events for worker in busy) or histogram.count
-    sum_ns = sum(period.worker_latency_sum_ns)
-    return Latency(
+    return latency(
+        buckets_ns,
         min_ns=min((worker.latency_min_ns for worker in busy), default=lowest_ns),
-        avg_ns=sum_ns // count if count else 0,
-        max_ns=max_ns,
-        sum_ns=sum_ns,
-        percentiles=tuple(
-            Percentile(percent=percent, latency_ns=histogram.percentile_ns(percent)) for percent in percentiles
-        ),
-        histogram=histogram,
+        max_ns=max((worker.latency_max_ns for worker in busy), default=highest_ns),
+        sum_ns=sum(period.worker_latency_sum_ns),
+        percentiles=percentiles,
     )
 
 

@@ -265,9 +265,82 @@ class OperationStats:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class StatementStats:
+    """One SQL statement, of all workers. `kind` is prepared, literal (a query; its literals are `?` in `text`),
+    bulk (`text` is the head of multi-row inserts) or other (all that came after the first 1,000 of a worker).
+
+    `rows` have been returned or changed. Failed calls are counted in `calls` and in `errors`; the latencies, from
+    sending to the last row received, are those of the others, in buckets that are 0.8 % wide.
+    """
+
+    kind: str
+    text: str
+    calls: int
+    calls_per_s: float
+    errors: int
+    rows: int
+    latency: Latency
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ErrorStats:
+    """SQL errors of one code. `number` is 0 and `sqlstate` empty where a server gives none; `message` is a sample.
+
+    Each of `count` errors is one of these: `restarted` (the event began again), `reconnected` (so did the
+    connection, and the event), `fatal` (it ended the run, unless the script caught it), `ignored` (nothing of it:
+    the script went on).
+    """
+
+    number: int
+    sqlstate: str
+    message: str
+    count: int
+    ignored: int
+    restarted: int
+    reconnected: int
+    fatal: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RateStats:
+    """A period of rate mode. Times count from the start of the run.
+
+    Events are due at their intended start; `latency` runs from then, `service_time` from the actual start. An event
+    is done, in work, waiting (`backlog` at the end of the period, `backlog_max` at most) or dropped because the
+    queue was full. `rate_asked_per_s` is the mean over the period.
+    """
+
+    start_s: float
+    length_s: float
+    rate_asked_per_s: float
+    rate_reached_per_s: float
+    events: int
+    backlog: int
+    backlog_max: int
+    events_dropped: int
+    latency: Latency
+    service_time: Latency
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class OpenLoop:
+    """Rate mode: `arrival` is poisson or uniform, `steps` are empty if the rate does not change."""
+
+    arrival: str
+    total: RateStats
+    steps: tuple[RateStats, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class TotalStats(PeriodStats):
-    """A cumulative report: the final one or that of a checkpoint. Few tests tell `operations` apart."""
+    """A cumulative report: the final one or that of a checkpoint. Few tests tell `operations` apart.
+
+    `statements` are there if they were asked for, those that took longest first; `errors` the most frequent first.
+    """
 
     fairness: Fairness
     workers: tuple[WorkerStats, ...]
     operations: tuple[OperationStats, ...] = ()
+    statements: tuple[StatementStats, ...] = ()
+    errors: tuple[ErrorStats, ...] = ()
+    open_loop: OpenLoop | None = None

@@ -82,7 +82,10 @@ def _from(kind: Any, data: Any, place: str) -> Any:
         return _dataclass(kind, data, place)
     origin, arguments = get_origin(kind), get_args(kind)
     if origin in (Union, types.UnionType):
-        for choice in arguments:
+        choices = [choice for choice in arguments if (choice is types.NoneType) == (data is None)]
+        if len(choices) == 1:
+            return _from(choices[0], data, place)
+        for choice in choices:
             try:
                 return _from(choice, data, place)
             except ValueError:

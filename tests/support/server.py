@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 import tempfile
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, closing
@@ -139,6 +140,17 @@ class Server(ABC):
         for pid in family:
             os.kill(pid, signal.SIGKILL)
         wait_until(lambda: not self.running and not any(map(_alive, family)), f"{self.name} to die")
+
+    def stall(self, seconds: float) -> None:
+        """Stops the server and all its helper processes for so long: connections stay, and nothing answers."""
+        family = [self.pid, *_children(self.pid)]
+        for pid in family:
+            os.kill(pid, signal.SIGSTOP)
+        try:
+            time.sleep(seconds)
+        finally:
+            for pid in family:
+                os.kill(pid, signal.SIGCONT)
 
     def restart(self) -> None:
         """Shuts the server down in order and starts it on the same port with the same data."""
