@@ -1,7 +1,8 @@
 # C types, the ABI shared with Lua, the clock.
 from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc, realloc
-from libc.string cimport memchr, memcmp, memcpy, memmove, memset, strcmp, strlen, strncmp, strstr
+from libc.string cimport memchr, memcmp, memcpy, memmove, memset, strcmp, strcpy, strlen, strncmp, strstr
+from posix.strings cimport strncasecmp
 from libc.stdio cimport FILE, fflush, fputs, snprintf, stdout
 from libc.math cimport exp, expm1, fabs, floor, log, log1p, pow, sqrt
 from libc.errno cimport EAGAIN, EINTR, errno

@@ -13,7 +13,7 @@ cdef enum:
     DB_OK = 0
     DB_AGAIN = 1                # receive only: wait for the descriptor, then call again
     DB_FAILED = -1              # the connection's error record says why
-    DB_MAX_DRIVERS = 4
+    DB_MAX_DRIVERS = 8
     DB_MAX_IGNORED = 64
 
 cdef enum db_operation:
@@ -48,6 +48,7 @@ cdef struct db_connection:
     db_statement *statement     # of a prepare or an execute
     bint say_why                # connect prints why it fails
     bint lost                   # the last error means that the connection is gone
+    bint restart                # the driver itself says that the last error restarts the event
     bint has_rows               # outcome of receive: a result set, or
     uint64_t affected           # so many rows changed
     bint result_open
@@ -58,7 +59,7 @@ cdef struct db_connection:
     char *bulk                  # statement under construction by bulk_insert_*
     size_t bulk_head
     size_t bulk_length
-    bint bulk_has_rows
+    uint32_t bulk_rows
     char sqlstate[6]
     char message[1024]
     db_connection *next_free
@@ -126,6 +127,7 @@ cdef void db_clear_error(db_connection *con) noexcept nogil:
     con.pub.sql_state = NULL
     con.pub.sql_errmsg = NULL
     con.lost = False
+    con.restart = False
 
 
 cdef void db_set_error(db_connection *con, int number, const char *sqlstate, const char *message,
@@ -461,7 +463,7 @@ def driver_setup(str key, *, connect=None, str dialect="", bint emulate=False, i
     d.pub.name_of_dialect = text
     d.emulate = emulate
     d.trace = trace
-    d.backslash_escapes = key == "mysql"
+    d.backslash_escapes = key == "mysql" or (key == "dbapi" and dialect == "mysql")
     d.ends_at_nul = key == "pgsql" or key == "sqlite"
     d.draws_for_names = key == "pgsql"
     d.ignore_all = "all" in ignore

@@ -10,7 +10,7 @@ cdef bint db_is_ignored(db_connection *con) noexcept nogil:
     cdef db_driver *d = con.driver
     cdef char number[16]
     cdef int i
-    if d.ignore_all:
+    if d.ignore_all or con.restart:
         return True
     snprintf(number, sizeof(number), "%d", con.pub.sql_errno)
     for i in range(d.n_ignored):

@@ -7,6 +7,7 @@ import pytest
 
 from tests.support.mariadb import MariaDB
 from tests.support.postgres import PostgreSQL
+from tests.support.dbapi import dbapi, dbapi_file
 from tests.support.reference import ours
 
 SCRIPT = Path(__file__).parent / "lua/contract.lua"
@@ -80,6 +81,10 @@ def sqlite(*more: str) -> Args:
     return lambda _request, tmp_path: ["--db-driver=sqlite", f"--sqlite-db={tmp_path}/contract.db", *more]
 
 
+def of_dbapi(name: str, module: str, *more: str) -> Args:
+    return lambda request, _tmp_path: [*dbapi(request.getfixturevalue(name), module), *more]
+
+
 EMULATED = "--db-ps-mode=disable"
 CASES: dict[str, Args] = {
     "mysql": of_server("mariadb"),
@@ -94,6 +99,14 @@ CASES: dict[str, Args] = {
     "sqlite emulated": sqlite(EMULATED),
     "sqlite memory": sqlite("--sqlite-db=:memory:"),
     "sqlite as pgsql": sqlite("--sqlite-dialect=pgsql"),
+    "dbapi sqlite3, qmark": lambda _request, tmp_path: dbapi_file("sqlite3", tmp_path),
+    "dbapi duckdb, qmark": lambda _request, tmp_path: dbapi_file("duckdb", tmp_path),
+    "dbapi psycopg2, pyformat": of_dbapi("postgres", "psycopg2"),
+    "dbapi PyMySQL, pyformat": of_dbapi("mariadb", "pymysql"),
+    "dbapi PyMySQL emulated": of_dbapi("mariadb", "pymysql", EMULATED),
+    "dbapi pg8000, format": of_dbapi("postgres", "pg8000.dbapi"),
+    "dbapi pg8000, numeric": of_dbapi("postgres", "tests.support.pg8000_numeric", "--dbapi-dialect=pgsql"),
+    "dbapi pg8000, named": of_dbapi("postgres", "tests.support.pg8000_named", "--dbapi-dialect=pgsql"),
 }
 
 

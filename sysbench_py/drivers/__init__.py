@@ -37,6 +37,7 @@ DRIVERS = (
     Driver("mysql", "MySQL driver", "mysql"),
     Driver("pgsql", "PostgreSQL driver", "pgsql"),
     Driver("sqlite", "SQLite driver", "sqlite"),
+    Driver("dbapi", "Driver for any database with a Python DB-API 2.0 module", "dbapi"),
     Driver("null", "Null driver: sends nothing", "null"),
 )
 

@@ -1,0 +1,73 @@
+"""What a module's exception says: number, SQLSTATE, message and the names by which a user may ignore it."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+# pyodbc has the server's number only in the text: "... (1205) (SQLExecDirectW)".
+_ODBC_NUMBER = re.compile(r"\((\d+)\) \(SQL\w+\)")
+_SQLSTATE = re.compile(r"[0-9A-Z]{5}")
+# What --dbapi-ignore-errors may list: all, a class, a number, an SQLSTATE or a code such as ORA-00001.
+ENTRY = re.compile(r"all|[A-Za-z_][\w.]*|[0-9]+|[0-9A-Z]{5}|[A-Z]+-[0-9]+")
+
+
+class Facts(NamedTuple):
+    """An error; `number` is 0 and `sqlstate` empty where the module has none."""
+
+    number: int
+    sqlstate: str
+    message: str
+    names: frozenset[str]
+
+
+def facts(error: BaseException) -> Facts:
+    """All that can be learned of an error, wherever its module keeps it."""
+    first = error.args[0] if error.args else None
+    number, codes = _number(error, first)
+    sqlstate = _sqlstate(error, first)
+    names = {each.__name__ for each in type(error).__mro__} | {str(number), sqlstate, *codes}
+    return Facts(number, sqlstate, f"{type(error).__name__}: {_message(error, first)}", frozenset(names - {"", "0"}))
+
+
+def _number(error: BaseException, first: object) -> tuple[int, set[str]]:
+    """The number, and codes that contain it (oracledb: 1 and ORA-00001)."""
+    for value in (
+        _sqlite_code(error),
+        getattr(error, "errno", None),
+        first,
+        getattr(first, "code", None),
+    ):
+        if isinstance(value, int) and not isinstance(value, bool) and -(2**31) <= value < 2**31:
+            full = getattr(first, "full_code", None)
+            return value, {full} if isinstance(full, str) else set()
+    found = _ODBC_NUMBER.findall(str(error))
+    return (int(found[-1]) if found else 0), set()
+
+
+def _sqlite_code(error: BaseException) -> int | None:
+    code = getattr(error, "sqlite_errorcode", None)
+    return code & 0xFF if isinstance(code, int) else None  # without the part that extends it
+
+
+def _sqlstate(error: BaseException, first: object) -> str:
+    for value in (
+        getattr(error, "sqlstate", None),
+        getattr(error, "pgcode", None),
+        first.get("C") if isinstance(first, dict) else None,  # pg8000: the fields of the server's message
+        first,  # pyodbc
+    ):
+        if isinstance(value, str) and _SQLSTATE.fullmatch(value):
+            return value
+    return ""
+
+
+def _message(error: BaseException, first: object) -> str:
+    """The first line: what follows in some modules' messages shows the query again."""
+    if isinstance(first, dict) and "M" in first:
+        text = str(first["M"])
+    elif isinstance(first, int) and len(error.args) > 1:
+        text = str(error.args[1])
+    else:
+        text = str(error)
+    return next((line.strip() for line in text.splitlines() if line.strip()), "")

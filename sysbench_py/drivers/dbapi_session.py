@@ -1,0 +1,132 @@
+"""A connection of a DB-API 2.0 module as the core uses it."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+from sysbench_py.drivers.dbapi_dialects import Dialect
+from sysbench_py.drivers.dbapi_errors import facts
+from sysbench_py.drivers.dbapi_module import Module
+from sysbench_py.drivers.dbapi_paramstyle import Prepared, prepare
+from sysbench_py.drivers.dbapi_transactions import control_word, set_up
+from sysbench_py.drivers.dbapi_values import text_maker
+
+# Rows (None without a result set), number of columns, rows changed.
+Outcome = tuple[Sequence[Sequence[Any]] | None, int, int]
+NOTHING: Outcome = (None, 0, 0)
+
+
+class Session:
+    """All statements go through one cursor: duckdb's have a transaction each, and pyodbc's keep what they prepare."""
+
+    def __init__(self, module: Module, connection: Any, dialect: Dialect, ignored: frozenset[str]) -> None:
+        self.name = module.name
+        self._module = module
+        self._connection = connection
+        self._dialect = dialect
+        self._ignored = ignored
+        self._cursor = connection.cursor()
+        self._transactions = set_up(connection, self._cursor, dialect)
+        self._has_more = hasattr(self._cursor, "nextset")
+        self.text_of = text_maker(dialect)
+
+    def execute(self, text: str, arguments: Any = None) -> list[Outcome]:
+        """The outcomes of a statement; most have one. Raises what the module raises."""
+        word = control_word(text)
+        if word is not None:
+            self._transactions.control(word, text)
+            return [NOTHING]
+        cursor = self._cursor
+        if arguments is None:
+            cursor.execute(text)  # without arguments, so that no % is looked at
+        else:
+            cursor.execute(text, arguments)
+        outcomes = [self._outcome()]
+        if self._has_more:
+            outcomes.extend(self._more_outcomes())
+        self._transactions.after_statement()
+        return outcomes
+
+    def _outcome(self) -> Outcome:
+        cursor = self._cursor
+        if cursor.description is None or (self._dialect.rows_of_changes and self._is_change()):
+            return None, 0, max(cursor.rowcount, 0)
+        return cursor.fetchall(), len(cursor.description), 0
+
+    def _is_change(self) -> bool:
+        """Whether DuckDB tells of a change what it has done: the number of rows, or for DDL nothing."""
+        if self._cursor.rowcount >= 0:
+            return True
+        name, kind = self._cursor.description[0][:2]
+        return len(self._cursor.description) == 1 and (
+            (name, str(kind)) == ("Success", "BOOLEAN")
+            or ((name, str(kind)) == ("Count", "BIGINT") and not self._cursor.fetchall())
+        )
+
+    def _more_outcomes(self) -> list[Outcome]:
+        outcomes = []
+        try:
+            while self._cursor.nextset():
+                outcomes.append(self._outcome())
+        except getattr(self._module.module, "NotSupportedError", ()):
+            self._has_more = False
+        return outcomes
+
+    def prepare(self, statement: bytes) -> Prepared:
+        """The statement in the module's parameter style."""
+        backslash = self._dialect.name == "mysql"
+        return prepare(statement, self._module.paramstyle, backslash, lambda: self._doubles_in_quotes)
+
+    @cached_property
+    def _doubles_in_quotes(self) -> bool:
+        """Whether the module takes %% in a string for one %: most do, pg8000 leaves strings alone."""
+        query, _, rest = self._dialect.probe.partition(" ")
+        asked = prepare(f"{query} '%', ? {rest.partition(' ')[2]}".encode(), self._module.paramstyle, False, lambda: True)
+        self._cursor.execute(asked.text, asked.arguments((1,)))
+        return bool(self._cursor.fetchall()[0][0] == "%")
+
+    def rollback(self) -> None:
+        """After an error: leave the transaction, if the script has begun one. Raises if the connection is lost."""
+        if not self._transactions.open:
+            return
+        try:
+            self._transactions.control("rollback", "ROLLBACK")
+        except Exception:
+            # Many servers have ended the transaction themselves, and say now that there is none.
+            self._transactions.open = False
+            self._probe()
+
+    def _probe(self) -> None:
+        self._cursor.execute(self._dialect.probe)
+        self._cursor.fetchall()
+
+    def explain(self, error: BaseException) -> tuple[int, str, str, bool, bool]:
+        """(number, SQLSTATE, message, whether the connection is lost, whether the event starts again)"""
+        about = facts(error)
+        lost = self._is_lost(error, about.sqlstate)
+        if not lost:
+            with contextlib.suppress(Exception):  # the next statement tells
+                self._transactions.after_error()
+        restart = lost or "all" in self._ignored or bool(about.names & self._ignored)
+        return about.number, about.sqlstate or ("08006" if lost else "HY000"), about.message, lost, restart
+
+    def _is_lost(self, error: BaseException, sqlstate: str) -> bool:
+        """OperationalError and InterfaceError may mean much, so the server is asked something.
+
+        SQLSTATE classes: 08 connection exception, 57P operator intervention (PostgreSQL manual, appendix A).
+        """
+        if not self._module.is_about_connections(error) and not sqlstate.startswith(("08", "57P")):
+            return False
+        try:
+            self._probe()
+        except Exception as worse:
+            state = facts(worse).sqlstate
+            return self._module.is_about_connections(worse) or state.startswith(("08", "57P"))
+        return False
+
+    def close(self) -> None:
+        """Raises what the module raises, as it does for a connection that is lost."""
+        self._connection.close()
