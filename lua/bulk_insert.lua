@@ -4,25 +4,27 @@
 -- Multi-row INSERTs, one table a thread. An event adds one row to the statement that is being
 -- collected; the engine sends it whenever it is full, and the end of the thread sends the rest.
 
+local dialects = require("oltp_dialects")
 local format = string.format
 
 function prepare()
-  local con = sysbench.sql.driver():connect()
+  local drv = sysbench.sql.driver()
+  local con = drv:connect()
   for i = 1, sysbench.opt.threads do
     print(format("Creating table 'sbtest%d'...", i))
-    con:query(format([[
-        CREATE TABLE IF NOT EXISTS sbtest%d (
+    dialects.create_if_missing(con, drv:name(), i, [[(
           id INTEGER NOT NULL,
           k INTEGER DEFAULT '0' NOT NULL,
-          PRIMARY KEY (id))]], i))
+          PRIMARY KEY (id))]])
   end
 end
 
 function cleanup()
-  local con = sysbench.sql.driver():connect()
+  local drv = sysbench.sql.driver()
+  local con = drv:connect()
   for i = 1, sysbench.opt.threads do
     print(format("Dropping table 'sbtest%d'...", i))
-    con:query(format("DROP TABLE IF EXISTS sbtest%d", i))
+    dialects.drop_table(con, drv:name(), i)
   end
 end
 

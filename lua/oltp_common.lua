@@ -59,6 +59,7 @@ for _, option in pairs(sysbench.cmdline.options) do
   end
 end
 
+local dialects = require("oltp_dialects")
 -- The library table, not its functions, is kept: a script may put its own distribution there.
 local rand = sysbench.rand
 local format = string.format
@@ -94,20 +95,13 @@ local function is_redshift(driver_name)
   return true
 end
 
--- Type of the id column where the server generates its values, by driver name.
-local generated_id = {
-  mysql = "INTEGER NOT NULL AUTO_INCREMENT",
-  pgsql = "SERIAL",
-  redshift = "INTEGER IDENTITY(1,1)",
-}
-
 local function create_table_sql(driver_name, table_num)
   local opt = sysbench.opt
-  local id, key, engine = "INTEGER NOT NULL", ",\n  PRIMARY KEY (id)", ""
+  local id, key, engine, empty = "INTEGER NOT NULL", ",\n  PRIMARY KEY (id)", "", ""
   local extra = opt.create_table_options or ""
 
   if opt.auto_inc then
-    id = generated_id[is_redshift(driver_name) and "redshift" or driver_name]
+    id = format(dialects.generated_id[is_redshift(driver_name) and "redshift" or driver_name], table_num)
   end
 
   if driver_name == "mysql" then
@@ -123,15 +117,17 @@ local function create_table_sql(driver_name, table_num)
                  driver_name), 0)
   elseif driver_name == "sqlite" then
     id, key = "INTEGER PRIMARY KEY", ""
+  elseif dialects.empty_is_null(driver_name) then
+    empty = " "
   end
 
   return format([[
 CREATE TABLE sbtest%d(
   id %s,
   k INTEGER DEFAULT '0' NOT NULL,
-  c CHAR(120) DEFAULT '' NOT NULL,
-  pad CHAR(60) DEFAULT '' NOT NULL%s
-) %s %s]], table_num, id, key, engine, extra)
+  c CHAR(120) DEFAULT '%s' NOT NULL,
+  pad CHAR(60) DEFAULT '%s' NOT NULL%s
+) %s %s]], table_num, id, empty, empty, key, engine, extra)
 end
 
 local function insert_rows(con, table_num)
@@ -154,12 +150,13 @@ end
 function create_table(drv, con, table_num)
   local opt = sysbench.opt
   local driver_name = drv:name()
-  if driver_name ~= "mysql" and driver_name ~= "pgsql" and driver_name ~= "sqlite" then
+  if dialects.generated_id[driver_name] == nil then
     error("Unsupported database driver:" .. driver_name)
   end
 
   local sql = create_table_sql(driver_name, table_num)
   print(format("Creating table 'sbtest%d'...", table_num))
+  dialects.before_create(con, driver_name, table_num)
   con:query(sql)
 
   if opt.table_size > 0 then
@@ -221,10 +218,11 @@ sysbench.cmdline.commands = {
 }
 
 function cleanup()
-  local con = sysbench.sql.driver():connect()
+  local drv = sysbench.sql.driver()
+  local con = drv:connect()
   for table_num = 1, sysbench.opt.tables do
     print(format("Dropping table 'sbtest%d'...", table_num))
-    con:query(format("DROP TABLE IF EXISTS sbtest%d", table_num))
+    dialects.drop_table(con, drv:name(), table_num)
   end
 end
 
@@ -255,11 +253,20 @@ function prepare_commit()
   stmt.commit = con:prepare("COMMIT")
 end
 
+-- The text of the statement of this key for one table.
+local function statement_text(key, table_num)
+  local text = format(statements[key][1], table_num)
+  if key == "inserts" and sysbench.opt.auto_inc and dialects.locks_generated_id(drv:name()) then
+    return format("SET IDENTITY_INSERT sbtest%d ON; %s; SET IDENTITY_INSERT sbtest%d OFF", table_num, text, table_num)
+  end
+  return text
+end
+
 -- Prepare the statement of this key for all tables, into stmt[table][key] and param[table][key].
 function prepare_for_each_table(key)
   local definition = statements[key]
   for table_num = 1, sysbench.opt.tables do
-    local statement = con:prepare(format(definition[1], table_num))
+    local statement = con:prepare(statement_text(key, table_num))
     local params = {}
     for i = 2, #definition do
       params[i - 1] = statement:bind_create(unpack(definition[i]))

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.dbapi import dbapi, dbapi_file
 from tests.support.mariadb import MariaDB
 from tests.support.postgres import PostgreSQL
-from tests.support.dbapi import dbapi, dbapi_file
 from tests.support.reference import ours
 
 SCRIPT = Path(__file__).parent / "lua/contract.lua"

@@ -16,7 +16,6 @@ from sysbench_py.passwords import password_file_option, typed_password
 if TYPE_CHECKING:
     from sysbench_py.drivers.dbapi_connect import Arguments
     from sysbench_py.drivers.dbapi_dialects import Dialect
-    from sysbench_py.drivers.dbapi_module import Module
     from sysbench_py.drivers.dbapi_print import PrintSession
     from sysbench_py.drivers.dbapi_session import Session
 
@@ -74,8 +73,8 @@ def setup(options: OptionSet) -> None:
         dialect=dialect.name,
         emulate=only_print or options.get("db-ps-mode", str) == "disable",
     )
-    if dialect.bulk is not None:
-        core.bulk_setup("dbapi", *(part.encode() for part in dialect.bulk[:3]), dialect.bulk[3])
+    bulk = dialect.bulk
+    core.bulk_setup("dbapi", bulk.before.encode(), bulk.after.encode(), bulk.between.encode(), bulk.most_rows)
 
 
 def _dialect(typed: str, module: str) -> Dialect:

@@ -1,20 +1,20 @@
-"""What the DB-API driver knows of each SQL dialect; the DDL of the stock workloads is in lua/oltp_common.lua."""
+"""What the DB-API driver knows of each SQL dialect; the DDL of the stock workloads is in lua/oltp_dialects.lua."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 
-class Bulk(NamedTuple):
+@dataclass(frozen=True)
+class Bulk:
     """How the rows of a bulk insert become one statement: `(1, 'a')` is written as `before`, `1, 'a'`, `after`,
-    and VALUES is left out; with an empty `before` both stay. `most_rows` is how many a statement takes.
+    and VALUES is left out; with an empty `before` both stay. `most_rows` is how many a statement takes, 0 for no limit.
     """
 
-    before: str
-    after: str
-    between: str
-    most_rows: int
+    before: str = ""
+    after: str = ""
+    between: str = ","
+    most_rows: int = 0
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Dialect:
     probe: str = "SELECT 1"
     true: bytes = b"1"
     false: bytes = b"0"
-    bulk: Bulk | None = None
+    bulk: Bulk = Bulk()
     autocommits: bool = False
     rows_of_changes: bool = False
 
@@ -74,7 +74,7 @@ DIALECTS = {
             modules=("pyodbc", "pymssql", "mssql_python", "pytds"),
             ignored=("1205", "3960", "2627", "2601"),
             begin="BEGIN TRANSACTION",
-            bulk=Bulk("", "", ",", 1000),
+            bulk=Bulk(most_rows=1000),
         ),
         Dialect(
             "duckdb",

@@ -84,7 +84,8 @@ class Session:
     def _doubles_in_quotes(self) -> bool:
         """Whether the module takes %% in a string for one %: most do, pg8000 leaves strings alone."""
         query, _, rest = self._dialect.probe.partition(" ")
-        asked = prepare(f"{query} '%', ? {rest.partition(' ')[2]}".encode(), self._module.paramstyle, False, lambda: True)
+        probe = f"{query} '%', ? {rest.partition(' ')[2]}".encode()
+        asked = prepare(probe, self._module.paramstyle, False, lambda: True)
         self._cursor.execute(asked.text, asked.arguments((1,)))
         return bool(self._cursor.fetchall()[0][0] == "%")
 
@@ -118,14 +119,26 @@ class Session:
 
         SQLSTATE classes: 08 connection exception, 57P operator intervention (PostgreSQL manual, appendix A).
         """
-        if not self._module.is_about_connections(error) and not sqlstate.startswith(("08", "57P")):
+        if not self._may_be_lost(error, sqlstate) or not self._probe_fails():
             return False
+        if not self._transactions.open:
+            return True
+        # A transaction that has failed answers nothing, and some modules call that an OperationalError too.
+        with contextlib.suppress(Exception):  # what the probe says counts
+            self._transactions.control("rollback", "ROLLBACK")
+        self._transactions.open = False
+        return self._probe_fails()
+
+    def _probe_fails(self) -> bool:
+        """Whether the smallest query fails as on a lost connection."""
         try:
             self._probe()
-        except Exception as worse:
-            state = facts(worse).sqlstate
-            return self._module.is_about_connections(worse) or state.startswith(("08", "57P"))
+        except Exception as error:
+            return self._may_be_lost(error, facts(error).sqlstate)
         return False
+
+    def _may_be_lost(self, error: BaseException, sqlstate: str) -> bool:
+        return self._module.is_about_connections(error) or sqlstate.startswith(("08", "57P"))
 
     def close(self) -> None:
         """Raises what the module raises, as it does for a connection that is lost."""
