@@ -102,8 +102,6 @@ cdef db_driver drivers[DB_MAX_DRIVERS]
 cdef int driver_count = 0
 cdef db_driver *default_driver = NULL
 cdef const char *no_default_driver = b"No DB drivers available"
-cdef int sql_used = 0
-cdef uint32_t connection_count = 0
 cdef uint64_t reconnect_timeout_ns = 30000000000
 cdef db_connection *free_connections = NULL
 cdef pthread_mutex_t db_mutex
@@ -209,7 +207,7 @@ cdef public sql_driver *db_create(const char *name) noexcept nogil:
     """The driver of that name, or of --db-driver for NULL; NULL after a message if there is none."""
     cdef int i
     cdef char line[256]
-    sb_set_flag(&sql_used, 1)
+    sb_set_flag(&across.sql_used, 1)
     if name == NULL:
         if default_driver == NULL:
             sb_log(LOG_FATAL, no_default_driver)
@@ -226,12 +224,11 @@ cdef public sql_driver *db_create(const char *name) noexcept nogil:
 cdef public sql_connection *db_connection_create(sql_driver *driver, int thread_id) noexcept nogil:
     """Connect; NULL after a message if that fails."""
     cdef db_connection *con
-    global free_connections, connection_count
+    global free_connections
     pthread_mutex_lock(&db_mutex)
     con = free_connections
     if con != NULL:
         free_connections = con.next_free
-    connection_count += 1
     pthread_mutex_unlock(&db_mutex)
     # Never given back to the allocator: a script may hold a result longer than its connection.
     if con == NULL:
@@ -242,7 +239,7 @@ cdef public sql_connection *db_connection_create(sql_driver *driver, int thread_
     con.driver = <db_driver *>driver
     con.pub.driver = driver
     con.pub.thread_id = thread_id
-    con.slot = connection_count - 1
+    con.slot = <uint32_t>sb_fetch_add(&across.connections, 1)
     con.result.connection = con
     con.refs = 1
     if db_connect(con, True) != DB_OK:
@@ -483,16 +480,16 @@ def db_setup(str driver, double reconnect_timeout_s, bytes problem=b"No DB drive
     """The driver of db_create(NULL); None for none, and `problem` is what a script is told then.
 
     Forgets that SQL was used, and with what trouble."""
-    global default_driver, no_default_driver, sql_used, table_trouble, reconnect_timeout_ns, connection_count
+    global default_driver, no_default_driver, reconnect_timeout_ns
     default_driver = driver_of(driver) if driver is not None else NULL
     _kept.append(problem)
     no_default_driver = problem
     reconnect_timeout_ns = <uint64_t>(reconnect_timeout_s * 1e9)
-    sql_used = 0
-    table_trouble = DB_TROUBLE_NONE
-    connection_count = 0
+    across.sql_used = 0
+    across.table_trouble = DB_TROUBLE_NONE
+    across.connections = 0
 
 
 def db_used() -> bool:
     """Whether any script has asked for an SQL driver, so that reports have their SQL form."""
-    return bool(sb_flag(&sql_used))
+    return bool(sb_flag(&across.sql_used))

@@ -3,7 +3,6 @@
 # What the last fatal error was about, if there is a way out to be named.
 cdef enum db_trouble:
     DB_TROUBLE_NONE, DB_TROUBLE_TABLE_EXISTS, DB_TROUBLE_TABLE_MISSING
-cdef int table_trouble = DB_TROUBLE_NONE
 
 
 cdef bint db_is_ignored(db_connection *con) noexcept nogil:
@@ -64,7 +63,7 @@ cdef void db_failed(db_connection *con, const char *query, size_t length) noexce
         error_note(con)
         count(worker_of(con.pub.thread_id), <int>SB_CNT_ERROR, 1)
         con.driver.ops.report(con, con.operation, query, length)
-        sb_set_flag(&table_trouble, trouble_of(con))
+        sb_set_flag(&across.table_trouble, trouble_of(con))
         if con.lost:
             db_drop_session_keeping_error(con)
         return
@@ -138,5 +137,5 @@ cdef public int db_connection_reconnect(sql_connection *handle) noexcept nogil:
 
 def db_table_trouble() -> str | None:
     """Whether a statement has failed because its table "exists" or is "missing"."""
-    cdef int trouble = sb_flag(&table_trouble)
+    cdef int trouble = sb_flag(&across.table_trouble)
     return "exists" if trouble == DB_TROUBLE_TABLE_EXISTS else "missing" if trouble == DB_TROUBLE_TABLE_MISSING else None

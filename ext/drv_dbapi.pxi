@@ -1,5 +1,6 @@
 # Any database with a DB-API 2.0 module: every operation is a call of a Python object, with the interpreter lock.
 # A statement runs in the send phase; its outcomes are a list of (rows or None, number of columns, rows changed).
+from cpython.bytes cimport PyBytes_AS_STRING
 
 cdef struct dbapi_session:
     void *session               # its Python object: execute, prepare, rollback, explain, close
@@ -204,7 +205,7 @@ cdef bint dbapi_fetch_row_with_gil(db_connection *con, sql_value *values) noexce
     dbapi_keep(&s.shown, texts)
     for i in range(con.result.pub.nfields):
         text = texts[i]
-        values[i].buffer = NULL if text is None else <const char *>text
+        values[i].buffer = NULL if text is None else PyBytes_AS_STRING(text)
         values[i].length = 0 if text is None else len(text)
     return True
 

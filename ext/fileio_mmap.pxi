@@ -2,7 +2,7 @@
 
 cdef extern from "<sys/mman.h>" nogil:
     int msync(void *, size_t, int)
-    int MAP_SHARED, MS_SYNC, MS_INVALIDATE
+    int MS_SYNC, MS_INVALIDATE
 
 # What a system call would return as an error is a signal here: a page that cannot be written because the disk is
 # full, or read, or that is behind the end of a file. The handler ends the process with a line that names the place;

@@ -33,8 +33,8 @@ cdef struct pacer_state:
     bint overflow
     uint64_t told               # not 0 once somebody has seen the overflow and ended the run
 
-cdef pacer_state pacer
-pthread_mutex_init(&pacer.mutex, NULL)
+cdef pacer_state *pacer = <pacer_state *>shared_always(sizeof(pacer_state))
+shared_mutex_init(&pacer.mutex)
 
 
 cdef void pacer_draw() noexcept nogil:

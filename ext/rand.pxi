@@ -27,9 +27,7 @@ cdef enum:
     DIST_ZIPFIAN = 4
 
 cdef rand_options rnd
-cdef uint64_t unique_index = 0
 cdef uint32_t unique_offset = 0
-cdef uint64_t sequence = 0
 cdef uint64_t rng_of_main[2]
 
 
@@ -211,13 +209,13 @@ cdef uint32_t permute(uint32_t x) noexcept nogil:
 
 
 cdef public uint32_t sb_rand_unique() noexcept nogil:
-    cdef uint32_t i = <uint32_t>sb_fetch_add(&unique_index, 1)
+    cdef uint32_t i = <uint32_t>sb_fetch_add(&across.unique_index, 1)
     return permute(<uint32_t>(permute(i) + unique_offset) ^ <uint32_t>0x5bf03635)
 
 
 cdef public uint64_t sb_sequence_next() noexcept nogil:
     """0, 1, 2, ... over all threads of a command, for scripts whose threads share out numbered things."""
-    return sb_fetch_add(&sequence, 1)
+    return sb_fetch_add(&across.sequence, 1)
 
 
 # -- strings
@@ -277,13 +275,13 @@ def rand_setup(str distribution, unsigned int iterations, double special_pct, do
 def rand_start_command() -> LibcRandom:
     """Put the main state's generator and the unique sequence where they stand when sysbench starts:
     four and two draws of an unseeded libc generator. Returns that generator, for workers of commands."""
-    global unique_index, unique_offset, sequence
-    sequence = 0
+    global unique_offset
+    across.sequence = 0
     libc = LibcRandom(1)
     rng_of_main[0], rng_of_main[1] = libc.state()
     cdef uint32_t offset = libc.draw()
     cdef uint32_t index = libc.draw()
-    unique_index = permute(<uint32_t>(permute(index) + <uint32_t>0x682f0161))
+    across.unique_index = permute(<uint32_t>(permute(index) + <uint32_t>0x682f0161))
     unique_offset = permute(<uint32_t>(permute(offset) + <uint32_t>0x46790905))
     return libc
 

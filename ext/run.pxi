@@ -17,9 +17,11 @@ cdef struct run_state:
     uint64_t events_taken       # written by all workers, so on a cache line of its own
     uint64_t padding_after[8]
 
-cdef run_state run
+cdef run_state *run = <run_state *>shared_always(sizeof(run_state))
 cdef pthread_mutex_t barrier_mutex
 cdef pthread_cond_t barrier_cond
+# Each process has a barrier of its own; that of the process that reports counts the workers of all.
+cdef int barrier_expected = 0   # workers
 cdef int barrier_ready = 0
 pthread_mutex_init(&barrier_mutex, NULL)
 cdef pthread_condattr_t monotonic
@@ -197,7 +199,7 @@ cdef public void sb_run_fail() noexcept nogil:
 
 def run_setup(list worker_states, uint64_t events_limit, bint limit_events, bint draw_per_event) -> None:
     """Make room for one worker per (s0, s1) generator state and clear everything of an earlier run."""
-    global barrier_ready, barrier_state
+    global barrier_expected, barrier_ready, barrier_state
     cdef int i
     if workers_alloc(len(worker_states)) != 0:
         raise MemoryError(f"not enough memory for {len(worker_states)} workers")
@@ -206,10 +208,11 @@ def run_setup(list worker_states, uint64_t events_limit, bint limit_events, bint
     memset(&background, 0, sizeof(background))
     background.rng[0] = 1
     background.latency_counts = background_counts
-    memset(&run, 0, sizeof(run))
+    memset(run, 0, sizeof(run_state))
     run.events_limit = events_limit
     run.limit_events = limit_events
     run.draw_per_event = draw_per_event
+    barrier_expected = worker_count
     barrier_ready = 0
     barrier_state = 0
 
@@ -226,7 +229,7 @@ def barrier_wait(uint64_t until_ns) -> int:
     cdef timespec t = to_timespec(until_ns)
     with nogil:
         pthread_mutex_lock(&barrier_mutex)
-        if barrier_ready < worker_count and clock_ns() < until_ns:
+        if barrier_ready < barrier_expected and clock_ns() < until_ns:
             pthread_cond_timedwait(&barrier_cond, &barrier_mutex, &t)
         pthread_mutex_unlock(&barrier_mutex)
     return barrier_ready
@@ -246,6 +249,32 @@ def barrier_open(uint64_t time_limit_ns, bint go, uint64_t warmup_ns=0) -> int:
     pthread_cond_broadcast(&barrier_cond)
     pthread_mutex_unlock(&barrier_mutex)
     return run.start_ns
+
+
+def barrier_expect(int n) -> None:
+    """This process has only n of the workers; its barrier is opened by barrier_follow()."""
+    global barrier_expected
+    barrier_expected = n
+
+
+def barrier_follow(bint go) -> None:
+    """The process that reports has started the run, or called it off."""
+    global barrier_state
+    with nogil:
+        pthread_mutex_lock(&barrier_mutex)
+    barrier_state = 1 if go else -1
+    pthread_cond_broadcast(&barrier_cond)
+    pthread_mutex_unlock(&barrier_mutex)
+
+
+def worker_ready_elsewhere() -> None:
+    """A worker of another process is ready."""
+    global barrier_ready
+    with nogil:
+        pthread_mutex_lock(&barrier_mutex)
+    barrier_ready += 1
+    pthread_cond_broadcast(&barrier_cond)
+    pthread_mutex_unlock(&barrier_mutex)
 
 
 def run_stop() -> None:
@@ -289,10 +318,5 @@ def run_unfinished() -> dict:
 
 def worker_missing() -> None:
     """A worker could not be set up: the run is called off once all others have said so or are ready."""
-    global barrier_ready
     sb_run_fail()
-    with nogil:
-        pthread_mutex_lock(&barrier_mutex)
-    barrier_ready += 1
-    pthread_cond_broadcast(&barrier_cond)
-    pthread_mutex_unlock(&barrier_mutex)
+    worker_ready_elsewhere()

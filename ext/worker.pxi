@@ -42,29 +42,23 @@ cdef inline worker *worker_of(int thread_id) noexcept nogil:
     return &background
 
 
+cdef inline size_t workers_size(int n) noexcept nogil:
+    return n * (sizeof(worker) + HDR_COUNTS * sizeof(uint64_t))
+
+
 cdef void workers_delete(worker *array, int n) noexcept nogil:
-    cdef int i
-    if array == NULL:
-        return
-    for i in range(n):
-        free(array[i].latency_counts)
-    free(array)
+    if array != NULL:
+        munmap(array, workers_size(n))
 
 
 cdef worker *workers_new(int n) noexcept nogil:
-    """Numbers for n workers, all zero; NULL without memory."""
-    cdef void *memory = NULL
-    cdef worker *array
+    """Numbers for n workers, all zero, their latency buckets behind them; NULL without memory."""
+    cdef worker *array = <worker *>shared_new(workers_size(n))
     cdef int i
-    if posix_memalign(&memory, 64, n * sizeof(worker)) != 0:
+    if array == NULL:
         return NULL
-    array = <worker *>memory
-    memset(array, 0, n * sizeof(worker))
     for i in range(n):
-        array[i].latency_counts = <uint64_t *>calloc(HDR_COUNTS, sizeof(uint64_t))
-        if array[i].latency_counts == NULL:
-            workers_delete(array, n)
-            return NULL
+        array[i].latency_counts = <uint64_t *>(array + n) + i * <size_t>HDR_COUNTS
         array[i].latency_min_ns = <uint64_t>-1
         array[i].bucket_low = HDR_COUNTS
     return array

@@ -62,6 +62,8 @@ class BuiltinCommands:
         set_up_rand(self._plan)
         if any(command not in ("run", "help") for command in self._cmdline.commands):
             check_commands(self._cmdline, COMMANDS, self._commands(), self._name)
+        if self._plan.processes and "run" in self._cmdline.commands:
+            raise UsageError.fatal(f"--workers=process is for scripts: the '{self._name}' test needs no Python lock")
         for command in self._cmdline.commands:
             status = self._execute(command)
             if status is not ExitStatus.OK:

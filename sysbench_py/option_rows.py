@@ -86,6 +86,20 @@ GENERAL_OPTIONS = (
     Option("max-requests", Kind.INT, "0", "deprecated alias for --events"),
     Option("max-time", Kind.INT, "0", "deprecated alias for --time"),
     Option("num-threads", Kind.INT, "1", "deprecated alias for --threads"),
+    Option(
+        "workers",
+        Kind.STRING,
+        "thread",
+        "what the threads of a run belong to: this process, or processes of their own, for drivers and scripts that "
+        "need the lock of the Python interpreter {thread, process}",
+        choices=("thread", "process"),
+    ),
+    Option(
+        "processes",
+        Kind.INT,
+        "0",
+        "number of processes for --workers=process, at most one a thread; 0 for one a processor",
+    ),
 )
 
 RAND_OPTIONS = (

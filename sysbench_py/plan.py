@@ -31,6 +31,7 @@ class Plan:
 
     A limit, rate or interval of 0 means none, a `seed` of 0 means the current time; without `percentiles` none
     is calculated. `multiplex` is the number of OS threads that all workers share; 0 gives each its own.
+    `processes` is how many the workers are shared among, 0 for this one alone.
     `rate_steps` is empty without a rate. `forced_shutdown_s` counts from the time limit; None means never.
     An empty `db_driver` or `luajit_cmd` means that the user named none. With `old_report`, reports have the
     layout of sysbench 0.4.
@@ -38,6 +39,7 @@ class Plan:
 
     threads: int
     multiplex: int
+    processes: int
     events_limit: int
     time_limit_s: int
     warmup_s: int

@@ -15,12 +15,12 @@ from sysbench_py.interrupts import Interrupts
 from sysbench_py.late import late_statements, late_threads
 from sysbench_py.log import DEBUG, FATAL, INFO, NOTICE, log, log_at, say
 from sysbench_py.plan import Plan
+from sysbench_py.processes import make_crew
 from sysbench_py.rates import describe
 from sysbench_py.sinks import text, text_0_4, text_detail
 from sysbench_py.stats.collect import interval_stats, total_stats
 from sysbench_py.stats.model import NS_PER_S, IntervalStats, TotalStats
 from sysbench_py.stats.open_loop import OpenLoopMeter
-from sysbench_py.worker import Crew, crew_groups
 from sysbench_py.workload import Workload
 
 if TYPE_CHECKING:
@@ -64,8 +64,7 @@ class Runner:
         self._interrupts = interrupts
         self._recording = recording
         self._interval_s = plan.report_interval_s or (RECORDED_INTERVAL_S if recording else 0)
-        groups = crew_groups(plan.threads, plan.multiplex)
-        self._crew = Crew(workload.run_workers, groups, plan.thread_stack_size_bytes)
+        self._crew = make_crew(workload.run_workers, plan)
         self._start_ns = 0
         self._last_interval: core.Snapshot | None = None
         self._last_checkpoint: core.Snapshot | None = None
@@ -96,7 +95,7 @@ class Runner:
         # Before the barrier opens, as the workers may print at once.
         log(NOTICE, "Threads started!\n")
         limit_s = plan.time_limit_s + plan.warmup_s if plan.time_limit_s else 0
-        self._start_ns = core.barrier_open(limit_s * NS_PER_S, True, plan.warmup_s * NS_PER_S)
+        self._start_ns = self._crew.open(limit_s * NS_PER_S, True, plan.warmup_s * NS_PER_S)
         self._warm_up()
         if self._open_loop:
             self._open_loop.begin(self._start_ns, self._last_checkpoint)
@@ -163,7 +162,7 @@ class Runner:
                 leave_now(ExitStatus.FORCED)
         if not core.run_failed():
             return True
-        core.barrier_open(0, False)
+        self._crew.open(0, False)
         self._crew.join()
         log(FATAL, "Thread initialization failed!")
         return False

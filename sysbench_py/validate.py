@@ -11,6 +11,7 @@ from sysbench_py.options import OptionSet, option_key, parse_int
 from sysbench_py.plan import Plan, RandPlan, RateStep
 from sysbench_py.rates import parse_steps
 from sysbench_py.suggest import one_of
+from sysbench_py.system import processors
 
 MAX_CHECKPOINTS = 256
 MAX_VERBOSITY = 5
@@ -32,6 +33,9 @@ def make_plan(options: OptionSet, warn: Callable[[str], None]) -> Plan:
     _take_alias(options, "num-threads", "threads", warn)
     threads = _at_least(1, options, "threads")
     multiplex = _at_least(0, options, "multiplex")
+    processes = _processes(options, threads)
+    if multiplex and processes:
+        raise UsageError.fatal(f"--multiplex={multiplex} and --workers=process exclude each other")
     _take_alias(options, "max-requests", "events", warn)
     events_limit = max(options.get("events", int), 0)
     _take_alias(options, "max-time", "time", warn)
@@ -72,6 +76,7 @@ def make_plan(options: OptionSet, warn: Callable[[str], None]) -> Plan:
     return Plan(
         threads=threads,
         multiplex=multiplex,
+        processes=processes,
         events_limit=events_limit,
         time_limit_s=time_limit_s,
         warmup_s=warmup_s,
@@ -101,6 +106,15 @@ def make_plan(options: OptionSet, warn: Callable[[str], None]) -> Plan:
         db_debug=options.get("db-debug", bool),
         db_reconnect_timeout_s=db_reconnect_timeout_s,
     )
+
+
+def _processes(options: OptionSet, threads: int) -> int:
+    wanted = _at_least(0, options, "processes")
+    if options.get("workers", str) == "thread":
+        if wanted:
+            raise UsageError.fatal(f"--processes={wanted} needs --workers=process")
+        return 0
+    return min(wanted or processors(), threads)
 
 
 def _take_alias(options: OptionSet, alias: str, name: str, warn: Callable[[str], None]) -> None:

@@ -56,6 +56,10 @@ class Crew:
         finally:
             threading.stack_size(before)
 
+    def open(self, time_limit_ns: int, go: bool, warmup_ns: int = 0) -> int:
+        """Open the start barrier, for a run or to call it off; when that was, as now_ns()."""
+        return core.barrier_open(time_limit_ns, go, warmup_ns)
+
     def _run(self, group: Sequence[int]) -> None:
         core.rng_enter(group[0])
         for thread_id in group:

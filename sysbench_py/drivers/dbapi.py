@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from threading import Lock
 from typing import TYPE_CHECKING
 
 from sysbench_py import core
@@ -123,7 +122,8 @@ def _connector(options: OptionSet, name: str, dialect: Dialect) -> Callable[[int
             lines = (f"{name}: cannot connect: {about.message}",)
             # 08001: the client was unable to establish the connection.
             raise core.ConnectError(about.number, about.sqlstate or "08001", about.message, lines) from None
-        announce(session)
+        if slot == 0:  # of all connections, of which a process that shares the work may have another one
+            announce(session)
         return session
 
     return connect
@@ -155,28 +155,22 @@ def _ignored(options: OptionSet, dialect: Dialect) -> frozenset[str]:
 
 
 def _announcer(dialect: Dialect) -> Callable[[Session], None]:
-    """A function that tells, after the first connection, what a query costs here."""
-    lock = Lock()
+    """A function that tells, once, what a query costs here."""
     told = False
 
     def announce(session: Session) -> None:
         nonlocal told
-        with lock:
-            first, told = not told, True
-        if not first:
+        if told:
             return
+        told = True
         from sysbench_py.drivers.dbapi_cost import cost_per_query_us
 
+        slower = f"dbapi: {session.name} in Python, with the interpreter lock: '{dialect.probe}'"
         try:
             cost_us = cost_per_query_us(lambda: session.execute(dialect.probe))
         except Exception as error:
-            log(NOTICE, f"dbapi: {session.name} in Python, with the interpreter lock; its cost per query is unknown:"
-                f" '{dialect.probe}' fails: {type(error).__name__}")  # fmt: skip
+            log(NOTICE, f"{slower} fails ({type(error).__name__}), so that its cost is unknown")
             return
-        log(
-            NOTICE,
-            f"dbapi: {session.name} in Python, with the interpreter lock: '{dialect.probe}' costs this client"
-            f" {cost_us:.3g} us of CPU time here and now",
-        )
+        log(NOTICE, f"{slower} costs this client {cost_us:.3g} us of CPU time here and now")
 
     return announce

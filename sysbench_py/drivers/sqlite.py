@@ -63,6 +63,8 @@ def setup(options: OptionSet) -> None:
     database = options.get("sqlite-db", str)
     if not database:
         raise UsageError.fatal("Invalid value for --sqlite-db: '' (use the name of a file, or :memory:)")
+    if database == ":memory:" and options.get("workers", str) == "process":
+        raise UsageError.fatal("--sqlite-db=:memory: cannot be shared by processes: use a file, or --workers=thread")
     busy_timeout_ms = options.get("sqlite-busy-timeout", int)
     if busy_timeout_ms < 0:
         raise UsageError.fatal(

@@ -1,0 +1,156 @@
+"""Workers in several processes of one run: --workers=process.
+
+The processes are forked once everything but the workers is set up, and the core keeps its counts, limits and the
+queue of --rate in memory that all of them share. So the process that reports counts, stops and paces them as if they
+were threads of its own. A socket to each process says what memory does not: to it, that the run begins; from it, that
+a worker is ready or has ended; and to either side, by its end, that the other process is gone.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import threading
+import warnings
+from collections.abc import Callable, Sequence
+from typing import NoReturn
+
+from sysbench_py import core
+from sysbench_py.log import FATAL, log
+from sysbench_py.plan import Plan
+from sysbench_py.worker import Crew, crew_groups
+
+READY, ENDED, FAILED = b"rdf"
+GO, CALLED_OFF = b"g", b"x"
+
+
+Work = Callable[[Sequence[int]], bool]
+
+
+def make_crew(work: Work, plan: Plan) -> Crew:
+    """The workers of a run, in as many processes as it is to have."""
+    groups = crew_groups(plan.threads, plan.multiplex)
+    if not plan.processes:
+        return Crew(work, groups, plan.thread_stack_size_bytes)
+    return ProcessCrew(work, groups, plan.thread_stack_size_bytes, plan.processes)
+
+
+class ProcessCrew(Crew):
+    """Workers in `processes` processes, each with a share of the groups."""
+
+    def __init__(self, work: Work, groups: Sequence[Sequence[int]], stack_size_bytes: int, processes: int) -> None:
+        super().__init__(work, groups, stack_size_bytes)
+        self._shares = [groups[number::processes] for number in range(processes)]
+        self._sockets: list[socket.socket] = []
+
+    def start(self) -> None:
+        """Fork the processes; their workers start."""
+        children = []
+        for share in self._shares:
+            ours, theirs = socket.socketpair()
+            self._sockets.append(ours)
+            with warnings.catch_warnings():
+                # Only this thread goes on in the child, where it needs no lock that another one may hold.
+                warnings.simplefilter("ignore", DeprecationWarning)
+                pid = os.fork()
+            if pid == 0:
+                for inherited in self._sockets:
+                    inherited.close()
+                self._be_child(share, theirs)
+            theirs.close()
+            children.append((pid, _workers(share), ours))
+        # Threads only now: a fork copies none, but what they may have locked.
+        for child in children:
+            threading.Thread(target=self._listen, args=child, name=f"process {child[0]}", daemon=True).start()
+
+    def open(self, time_limit_ns: int, go: bool, warmup_ns: int = 0) -> int:
+        start_ns = super().open(time_limit_ns, go, warmup_ns)
+        for each in self._sockets:
+            _send(each, GO if go else CALLED_OFF)
+        return start_ns
+
+    def _listen(self, pid: int, workers: int, messages: socket.socket) -> None:
+        """Hear of a child's workers until it ends."""
+        waited_for = unfinished = workers
+        while heard := _receive(messages):
+            for event in heard:
+                if event == READY:
+                    waited_for -= 1
+                    core.worker_ready_elsewhere()
+                else:
+                    unfinished -= 1
+                    self._finish((0,), event == ENDED)
+        _, status = os.waitpid(pid, 0)
+        if not unfinished:
+            return
+        code = os.waitstatus_to_exitcode(status)
+        how = f"by {signal.Signals(-code).name}" if code < 0 else f"with status {code}"
+        log(FATAL, f"a process of workers (pid {pid}) has ended {how}, with {unfinished} of {workers} at work")
+        core.run_stop()
+        for _ in range(waited_for):
+            core.worker_missing()
+        self._finish(range(unfinished), False)
+
+    def _be_child(self, share: Sequence[Sequence[int]], messages: socket.socket) -> NoReturn:
+        """The whole life of a child: it never returns into what its parent was doing."""
+        status = 1
+        try:
+            # The parent hears of signals, and stops all workers.
+            for number in (signal.SIGINT, signal.SIGTERM):
+                signal.signal(number, signal.SIG_IGN)
+            expected = _workers(share)
+            core.barrier_expect(expected)
+            crew = _Share(self._work, share, self._stack_size_bytes, messages)
+            crew.start()
+            threading.Thread(target=_obey, args=(messages,), name="parent", daemon=True).start()
+            ready = 0
+            while ready < expected:
+                now_ready = core.barrier_wait(core.now_ns() + 1_000_000_000)
+                _send(messages, bytes([READY]) * (now_ready - ready))
+                ready = now_ready
+            crew.join()
+            core.log_end()
+            status = 0
+        finally:
+            os._exit(status)
+
+
+class _Share(Crew):
+    """The workers of a child, whose ends are told to the parent."""
+
+    def __init__(
+        self, work: Work, groups: Sequence[Sequence[int]], stack_size_bytes: int, messages: socket.socket
+    ) -> None:
+        super().__init__(work, groups, stack_size_bytes)
+        self._messages = messages
+
+    def _finish(self, group: Sequence[int], ok: bool) -> None:
+        _send(self._messages, bytes([ENDED if ok else FAILED]) * len(group))
+        super()._finish(group, ok)
+
+
+def _workers(groups: Sequence[Sequence[int]]) -> int:
+    return sum(map(len, groups))
+
+
+def _obey(messages: socket.socket) -> NoReturn:
+    """In a child: do what the parent says, and do not outlive it."""
+    while said := _receive(messages):
+        core.barrier_follow(said == GO)
+    os._exit(1)
+
+
+def _send(to: socket.socket, what: bytes) -> None:
+    try:
+        to.sendall(what)
+    except OSError:
+        return  # the other process is gone, of which its end of the socket tells whoever listens
+
+
+def _receive(messages: socket.socket) -> bytes:
+    """What has been said; empty if the other process is gone."""
+    try:
+        return messages.recv(4096)
+    except OSError:
+        return b""
