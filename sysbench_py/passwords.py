@@ -48,7 +48,8 @@ def libpq_password(options: OptionSet) -> dict[str, str]:
     return {"password": password} if password else {"password": "", "passfile": f"{os.devnull}/none"}
 
 
-_SECRET = re.compile("password|passwd|secret|token", re.IGNORECASE)
+# --dbapi-connect may have a password among its arguments.
+_SECRET = re.compile("password|passwd|secret|token|dbapi.connect", re.IGNORECASE)
 # In a connection string: user:password@host, or password=...
 _IN_TEXT = re.compile(r"(?<=:)[^:/@\s]+(?=@)|(?<=password=)('[^']*'|[^\s&;]+)", re.IGNORECASE)
 # Three numbers before the @: steps of --rate.
@@ -70,14 +71,14 @@ def without_passwords(text: str) -> str:
 
 
 def hide_passwords(argv: Sequence[str]) -> None:
-    """Overwrite what `--...password=` options say in the memory that `ps` shows of this process.
+    """Overwrite what `--...password=` options and --dbapi-connect say in the memory that `ps` shows of this process.
 
     Python's own `argv` keeps them. Where there is no /proc nothing is done.
     """
     secrets = {}
     for argument in map(os.fsencode, argv[1:]):
         name, _, value = argument.partition(b"=")
-        if value and name.startswith(b"--") and name.endswith(b"password"):
+        if value and name.startswith(b"--") and is_secret(name.decode("ascii", "replace")):
             secrets[argument] = len(name) + 1
     if not secrets:
         return

@@ -16,11 +16,16 @@ from sysbench_py.suggest import one_of
 
 @dataclass(frozen=True)
 class Driver:
-    """A database driver; `module` is the name of its module in this package."""
+    """A database driver; `module` is the name of its module in this package, `needs` what it cannot do without.
+
+    The module has `OPTIONS`, `setup(options)`, and `installed()`, which tells what the driver would use here, with
+    versions, and raises what keeps it from being usable.
+    """
 
     name: str
     description: str
     module: str
+    needs: str
 
     def load(self) -> ModuleType:
         """The driver's module, imported at the first call."""
@@ -34,11 +39,16 @@ class Driver:
 
 
 DRIVERS = (
-    Driver("mysql", "MySQL driver", "mysql"),
-    Driver("pgsql", "PostgreSQL driver", "pgsql"),
-    Driver("sqlite", "SQLite driver", "sqlite"),
-    Driver("dbapi", "Driver for any database with a Python DB-API 2.0 module", "dbapi"),
-    Driver("null", "Null driver: sends nothing", "null"),
+    Driver("mysql", "MySQL driver", "mysql", "PyMySQL, which logs in"),
+    Driver("pgsql", "PostgreSQL driver", "pgsql", "psycopg2 and the libpq that it uses"),
+    Driver("sqlite", "SQLite driver", "sqlite", "the SQLite library of Python or of the system"),
+    Driver(
+        "dbapi",
+        "Driver for any database with a Python DB-API 2.0 module",
+        "dbapi",
+        "the database's own module, named by --dbapi-module",
+    ),
+    Driver("null", "Null driver: sends nothing", "null", "nothing"),
 )
 
 

@@ -104,12 +104,13 @@ def _connector(options: OptionSet, name: str, dialect: Dialect) -> Callable[[int
     ignored = _ignored(options, dialect)
     module = load_module(name)
     threads = options.get("threads", int)
-    if threads > 1 and module.threadsafety < 1:
+    alone = threads <= (max(options.get("processes", int), 1) if options.get("workers", str) == "process" else 1)
+    if module.threadsafety < 1 and not alone:
         raise UsageError.fatal(
             f"--dbapi-module: '{name}' is not thread-safe (threadsafety {module.threadsafety}), and --threads={threads}"
-            " (use --threads=1)"
+            f" (use --threads=1, or --workers=process --processes={threads})"
         )
-    announce = _announcer(dialect)
+    announce = _announcer(dialect, shown=options.get("verbosity", int) >= NOTICE)
 
     def connect(slot: int) -> Session:
         from sysbench_py.drivers.dbapi_errors import facts
@@ -154,9 +155,9 @@ def _ignored(options: OptionSet, dialect: Dialect) -> frozenset[str]:
     return frozenset(entries if options.typed("dbapi-ignore-errors") else dialect.ignored)
 
 
-def _announcer(dialect: Dialect) -> Callable[[Session], None]:
-    """A function that tells, once, what a query costs here."""
-    told = False
+def _announcer(dialect: Dialect, shown: bool) -> Callable[[Session], None]:
+    """A function that tells, once, what a query costs here; nothing is measured if that is not `shown`."""
+    told = not shown
 
     def announce(session: Session) -> None:
         nonlocal told
@@ -174,3 +175,13 @@ def _announcer(dialect: Dialect) -> Callable[[Session], None]:
         log(NOTICE, f"{slower} costs this client {cost_us:.3g} us of CPU time here and now")
 
     return announce
+
+
+def installed() -> str:
+    """The modules of known dialects that are here, with versions. Raises ImportError if there is none."""
+    from sysbench_py.drivers.dbapi_module import installed_modules
+
+    found = installed_modules()
+    if not found:
+        raise ImportError("no module of a known dialect is installed")
+    return ", ".join(found)

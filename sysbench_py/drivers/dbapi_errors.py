@@ -7,31 +7,46 @@ from typing import NamedTuple
 
 # pyodbc has the server's number only in the text: "... (1205) (SQLExecDirectW)".
 _ODBC_NUMBER = re.compile(r"\((\d+)\) \(SQL\w+\)")
+# 08 connection exception, 57P operator intervention (PostgreSQL manual, appendix A).
+_CONNECTION_STATES = ("08", "57P")
 _SQLSTATE = re.compile(r"[0-9A-Z]{5}")
 # What --dbapi-ignore-errors may list: all, a class, a number, an SQLSTATE or a code such as ORA-00001.
 ENTRY = re.compile(r"all|[A-Za-z_][\w.]*|[0-9]+|[0-9A-Z]{5}|[A-Z]+-[0-9]+")
 
 
 class Facts(NamedTuple):
-    """An error; `number` is 0 and `sqlstate` empty where the module has none."""
+    """An error; `number` is 0 and `sqlstate` empty where the module has none.
+
+    `of_connection` tells that it may mean a lost connection.
+    """
 
     number: int
     sqlstate: str
     message: str
     names: frozenset[str]
+    of_connection: bool
 
 
 def facts(error: BaseException) -> Facts:
     """All that can be learned of an error, wherever its module keeps it."""
     first = error.args[0] if error.args else None
-    number, codes = _number(error, first)
+    number = _number(error, first)
     sqlstate = _sqlstate(error, first)
-    names = {each.__name__ for each in type(error).__mro__} | {str(number), sqlstate, *codes}
-    return Facts(number, sqlstate, f"{type(error).__name__}: {_message(error, first)}", frozenset(names - {"", "0"}))
+    classes = {each.__name__ for each in type(error).__mro__}
+    # oracledb: ORA-00001 beside the number 1, or DPY-4011 without one.
+    names = classes | {str(number), sqlstate, str(getattr(first, "full_code", ""))}
+    return Facts(
+        number,
+        sqlstate,
+        f"{type(error).__name__}: {_message(error, first)}",
+        frozenset(names - {"", "0"}),
+        bool(classes & {"OperationalError", "InterfaceError"})
+        or sqlstate.startswith(_CONNECTION_STATES)
+        or bool(getattr(first, "isrecoverable", False)),
+    )
 
 
-def _number(error: BaseException, first: object) -> tuple[int, set[str]]:
-    """The number, and codes that contain it (oracledb: 1 and ORA-00001)."""
+def _number(error: BaseException, first: object) -> int:
     for value in (
         _sqlite_code(error),
         getattr(error, "errno", None),
@@ -39,10 +54,9 @@ def _number(error: BaseException, first: object) -> tuple[int, set[str]]:
         getattr(first, "code", None),
     ):
         if isinstance(value, int) and not isinstance(value, bool) and -(2**31) <= value < 2**31:
-            full = getattr(first, "full_code", None)
-            return value, {full} if isinstance(full, str) else set()
+            return value
     found = _ODBC_NUMBER.findall(str(error))
-    return (int(found[-1]) if found else 0), set()
+    return int(found[-1]) if found else 0
 
 
 def _sqlite_code(error: BaseException) -> int | None:

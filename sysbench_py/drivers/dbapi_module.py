@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
+from sysbench_py.drivers.dbapi_dialects import DIALECTS
 from sysbench_py.errors import UsageError
 
 PARAMSTYLES = ("qmark", "numeric", "named", "format", "pyformat")
@@ -34,11 +36,6 @@ class Module:
         """A connection. Raises what the module raises."""
         return self.module.connect(*positional, **named)
 
-    def is_about_connections(self, error: BaseException) -> bool:
-        """Whether the error is of the classes that a lost connection is reported by."""
-        classes = (getattr(self.module, name, ()) for name in ("OperationalError", "InterfaceError"))
-        return any(isinstance(error, each) for each in classes)
-
 
 def load_module(name: str) -> Module:
     """The module called `name`, imported. Raises UsageError if it cannot be, or is no DB-API 2.0 module."""
@@ -59,3 +56,15 @@ def load_module(name: str) -> Module:
             f"--dbapi-module: '{name}' has the paramstyle '{module.paramstyle}' (known are {', '.join(PARAMSTYLES)})"
         )
     return Module(name, module)
+
+
+def installed_modules() -> list[str]:
+    """The modules of known dialects that can be imported here, each with its version and paramstyle."""
+    found = []
+    for dialect in DIALECTS.values():
+        for name in dialect.modules:
+            with contextlib.suppress(UsageError):  # not installed, or not as a DB-API module
+                module = load_module(name)
+                version = getattr(module.module, "__version__", "").partition(" ")[0]
+                found.append(f"{name} {version} ({module.paramstyle})".replace("  ", " "))
+    return found

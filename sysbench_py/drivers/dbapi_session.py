@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from sysbench_py.drivers.dbapi_dialects import Dialect
-from sysbench_py.drivers.dbapi_errors import facts
+from sysbench_py.drivers.dbapi_errors import Facts, facts
 from sysbench_py.drivers.dbapi_module import Module
 from sysbench_py.drivers.dbapi_paramstyle import Prepared, prepare
 from sysbench_py.drivers.dbapi_transactions import control_word, set_up
@@ -107,19 +107,16 @@ class Session:
     def explain(self, error: BaseException) -> tuple[int, str, str, bool, bool]:
         """(number, SQLSTATE, message, whether the connection is lost, whether the event starts again)"""
         about = facts(error)
-        lost = self._is_lost(error, about.sqlstate)
+        lost = self._is_suspicious(error, about) and self._is_lost()
         if not lost:
             with contextlib.suppress(Exception):  # the next statement tells
                 self._transactions.after_error()
         restart = lost or "all" in self._ignored or bool(about.names & self._ignored)
         return about.number, about.sqlstate or ("08006" if lost else "HY000"), about.message, lost, restart
 
-    def _is_lost(self, error: BaseException, sqlstate: str) -> bool:
-        """OperationalError and InterfaceError may mean much, so the server is asked something.
-
-        SQLSTATE classes: 08 connection exception, 57P operator intervention (PostgreSQL manual, appendix A).
-        """
-        if not self._may_be_lost(error, sqlstate) or not self._probe_fails():
+    def _is_lost(self) -> bool:
+        """An error of a connection may mean much, so the server is asked something."""
+        if not self._probe_fails():
             return False
         if not self._transactions.open:
             return True
@@ -134,11 +131,12 @@ class Session:
         try:
             self._probe()
         except Exception as error:
-            return self._may_be_lost(error, facts(error).sqlstate)
+            return self._is_suspicious(error, facts(error))
         return False
 
-    def _may_be_lost(self, error: BaseException, sqlstate: str) -> bool:
-        return self._module.is_about_connections(error) or sqlstate.startswith(("08", "57P"))
+    def _is_suspicious(self, error: BaseException, about: Facts) -> bool:
+        """Whether the connection may be lost. Some modules let errors of the socket through."""
+        return about.of_connection or not isinstance(error, self._module.module.Error)
 
     def close(self) -> None:
         """Raises what the module raises, as it does for a connection that is lost."""

@@ -174,3 +174,10 @@ def _announcer(options: OptionSet, tls: bool, compress: bool) -> Callable[[Sessi
                     log(WARNING, f"--mysql-ssl-{kind} has no effect without --mysql-ssl")
 
     return announce
+
+
+def installed() -> str:
+    """The version of PyMySQL. Raises ImportError without it."""
+    from sysbench_py.drivers.mysql_import import import_pymysql
+
+    return f"PyMySQL {import_pymysql().__version__}"

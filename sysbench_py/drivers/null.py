@@ -11,3 +11,8 @@ OPTIONS: tuple[Option, ...] = ()
 def setup(options: OptionSet) -> None:
     """Hand the driver to the core."""
     core.driver_setup("null", dialect="mysql")
+
+
+def installed() -> str:
+    """Nothing is used, so there is nothing to tell."""
+    return ""

@@ -89,3 +89,13 @@ def _parameters(options: OptionSet) -> dict[str, str | int]:
     if options.typed("pgsql-sslmode"):  # else libpq's default, which PGSSLMODE or the string may change
         parameters["sslmode"] = sslmode
     return {name: value for name, value in parameters.items() if value != ""} | libpq_password(options)
+
+
+def installed() -> str:
+    """The versions of psycopg2 and libpq. Raises ImportError, or ConnectError if libpq's functions are not found."""
+    import psycopg2
+    import psycopg2.extensions
+
+    core.pgsql_load(psycopg2._psycopg.__file__)
+    libpq = psycopg2.extensions.libpq_version()
+    return f"psycopg2 {psycopg2.__version__.split()[0]}, libpq {libpq // 10000}.{libpq % 10000}"

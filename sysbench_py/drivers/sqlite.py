@@ -97,9 +97,14 @@ def setup(options: OptionSet) -> None:
 
 
 def _connect(_slot: int) -> None:
-    number = core.sqlite_load(*_libraries())
-    version = f"{number // 1_000_000}.{number // 1_000 % 1_000}.{number % 1_000}"
+    version = _load()
     note("sqlite", f"SQLite {version}", version)
+
+
+def _load() -> str:
+    """The version of the library. Raises ConnectError if there is none."""
+    number = core.sqlite_load(*_libraries())
+    return f"{number // 1_000_000}.{number // 1_000 % 1_000}.{number % 1_000}"
 
 
 def _libraries() -> Iterator[str | None]:
@@ -109,3 +114,8 @@ def _libraries() -> Iterator[str | None]:
     if module is not None:
         yield module.origin if module.has_location else None
     yield "libsqlite3.so.0"
+
+
+def installed() -> str:
+    """The version of SQLite. Raises ConnectError if its library is not found or cannot be used by threads."""
+    return f"SQLite {_load()}"

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 # What there is, for those who list it; app.py has the commands themselves.
 TOOLS = {
     "completion": "Print a shell's completion script: tests, commands and options, those of scripts included.",
+    "drivers": "List the database drivers, what each needs, and whether that is installed and usable here.",
     "report": "Print a saved result as its run has printed it, or write it in other formats.",
 }
 

@@ -8,6 +8,7 @@ import typer
 
 from sysbench_py.tools import TOOLS
 from sysbench_py.tools.completion import completion
+from sysbench_py.tools.drivers import drivers
 from sysbench_py.tools.report import report
 
 # The exception for all mistakes on a command line, which Typer has under no name of its own.
@@ -22,4 +23,5 @@ def tools() -> None:
 
 
 app.command(short_help=TOOLS["completion"])(completion)
+app.command(short_help=TOOLS["drivers"])(drivers)
 app.command(short_help=TOOLS["report"])(report)
