@@ -48,6 +48,7 @@ def offered(folder: Path, *words: str) -> list[str]:
         (["to"], ["tools"]),
         (["--time=3", "to"], []),
         (["tools", "comp"], ["completion"]),
+        (["tools", "dr"], ["drivers"]),
         (["cpu", ""], ["run", "help"]),
         (["things.lua", ""], ["prepare", "run", "help", "own"]),
         (["things.lua", "o"], ["own"]),
@@ -61,7 +62,7 @@ def offered(folder: Path, *words: str) -> list[str]:
         (["--rand-type=z"], ["--rand-type=zipfian"]),
         (
             ["--db-driver="],
-            ["--db-driver=mysql", "--db-driver=pgsql", "--db-driver=sqlite", "--db-driver=null"],
+            [f"--db-driver={name}" for name in ("mysql", "pgsql", "sqlite", "dbapi", "null")],
         ),
         (["--pgsql-sslmode=ver"], ["--pgsql-sslmode=verify-ca", "--pgsql-sslmode=verify-full"]),
         (["--time=1", "things.lua", "--verbo"], ["--verbosity="]),

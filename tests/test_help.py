@@ -41,6 +41,8 @@ NOT_IN_THE_REFERENCE = {
     "output",
     "progress",
     "report-style",
+    "workers",
+    "processes",
 }
 
 
@@ -70,8 +72,8 @@ def test_nothing_else_is_different(theirs: str) -> None:
     def spaced_alike(text: str) -> str:
         return re.sub(r"(?<=\S) +", " ", text)
 
-    ours = re.sub(r"sqlite options:\n(  --.*\n)+\n", "", help_text())
-    ours = re.sub(r"  (sqlite|null) - .*\n", "", ours)
+    ours = re.sub(r"(sqlite|dbapi) options:\n(  --.*\n)+\n", "", help_text())
+    ours = re.sub(r"  (sqlite|dbapi|null) - .*\n", "", ours)
     ours, found = re.subn(r"Workloads that are installed:\n(.*\n)+\Z", "", ours)
     assert found == 1
     for name in NOT_IN_THE_REFERENCE:
@@ -89,7 +91,11 @@ def test_options_of_later_releases_stand_where_those_print_them() -> None:
 
 def test_own_drivers_are_listed() -> None:
     text = help_text()
-    assert "  pgsql - PostgreSQL driver\n  sqlite - SQLite driver\n  null - Null driver: sends nothing\n\n" in text
+    assert (
+        "  pgsql - PostgreSQL driver\n  sqlite - SQLite driver\n"
+        "  dbapi - Driver for any database with a Python DB-API 2.0 module\n"
+        "  null - Null driver: sends nothing\n\n"
+    ) in text
     assert "\nsqlite options:\n  --sqlite-db=STRING " in text
     assert "null options:" not in text
 

@@ -29,9 +29,10 @@ ALLOWED = {
     "lua_workload": {"core", "log", "lua_team", "plan", "script", "stats", "workload"},
     "rates": {"errors", "options", "plan"},
     "runner": {
-        *("core", "errors", "interrupts", "late", "log", "plan", "progress", "rates", "recording"),
+        *("core", "errors", "interrupts", "late", "log", "plan", "processes", "progress", "rates", "recording"),
         *("sinks", "stats", "worker", "workload"),
     },
+    "processes": {"core", "drivers", "log", "worker"},
     "progress": {"core", "stats"},
     "recording": {"errors", "log", "sinks", "stats"},
 }
