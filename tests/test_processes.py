@@ -85,8 +85,9 @@ def test_time_limit_and_warm_up(tmp_path: Path) -> None:
     result = ours(*words, "--time=1", "run")
     assert result.status == 0, result.stdout
     numbers = report(result.stdout)
-    assert 1 <= numbers["total_time_s"] < 1.9
-    assert 0 < numbers["events"] < 200
+    assert numbers["total_time_s"] >= 1
+    # Two workers do 100 a second each at most, and those of the warm-up are not among them.
+    assert 0 < numbers["events"] < 100 * 2 * numbers["total_time_s"] + 4
 
 
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
