@@ -32,7 +32,7 @@ include "pgsql_wire.pxi"      # the connection, messages, sending
 include "pgsql_reply.pxi"     # receiving
 include "drv_pgsql.pxi"
 include "drv_sqlite.pxi"
-include "drv_dbapi.pxi"
+include "drv_dbapi.pxi"         # by a DB-API 2.0 module, with the interpreter lock
 include "drivers.pxi"         # the registry of drivers
 include "bench_cpu.pxi"       # the work of the built-in tests
 include "bench_memory.pxi"

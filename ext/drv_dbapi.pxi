@@ -1,10 +1,12 @@
-# Any database with a DB-API 2.0 module: every operation is a call of a Python object, with the interpreter lock.
-# A statement runs in the send phase; its outcomes are a list of (rows or None, number of columns, rows changed).
+# Any database with a DB-API 2.0 module: an operation is a call of a Python object, with the interpreter lock, which a
+# query takes once. It runs in the send phase; its outcomes are a list of (rows or None, number of columns, rows
+# changed), which is kept until the next one.
 from cpython.bytes cimport PyBytes_AS_STRING
 
 cdef struct dbapi_session:
     void *session               # its Python object: execute, prepare, rollback, explain, close
     void *outcomes              # of the last statement, a list; NULL without
+    Py_ssize_t n_outcomes
     Py_ssize_t current          # the one that is shown
     Py_ssize_t next_row
     void *shown                 # the texts of the row that is shown
@@ -132,7 +134,9 @@ cdef int dbapi_run(db_connection *con, object text, object arguments) noexcept:
         dbapi_keep(&s.outcomes, (<object>s.session).execute(text, arguments))
     except BaseException as why:
         return dbapi_fail(con, why)
+    s.n_outcomes = len(<list>s.outcomes)
     s.current = 0
+    dbapi_hand_over(con)
     return DB_OK
 
 
@@ -164,23 +168,21 @@ cdef int dbapi_send_execute_with_gil(db_statement *stmt) noexcept with gil:
     return dbapi_run(stmt.connection, prepared.text, prepared.arguments(values) if stmt.nbound else None)
 
 
-cdef int dbapi_receive_with_gil(db_connection *con) noexcept with gil:
-    if con.operation != DB_OP_PREPARE:
-        dbapi_hand_over(con)
-    return DB_OK
+cdef int dbapi_receive(db_connection *con) noexcept nogil:
+    return DB_OK                # sending has handed over
 
 
 cdef int dbapi_wait_fd(db_connection *con) noexcept nogil:
     return -1
 
 
-cdef bint dbapi_more_results_with_gil(db_connection *con) noexcept with gil:
+cdef bint dbapi_more_results(db_connection *con) noexcept nogil:
     cdef dbapi_session *s = <dbapi_session *>con.session
-    return s.outcomes != NULL and s.current + 1 < len(<list>s.outcomes)
+    return s.current + 1 < s.n_outcomes
 
 
 cdef int dbapi_next_result_with_gil(db_connection *con) noexcept with gil:
-    if not dbapi_more_results_with_gil(con):
+    if not dbapi_more_results(con):
         return DB_FAILED
     (<dbapi_session *>con.session).current += 1
     dbapi_hand_over(con)
@@ -210,9 +212,8 @@ cdef bint dbapi_fetch_row_with_gil(db_connection *con, sql_value *values) noexce
     return True
 
 
-cdef void dbapi_free_result_with_gil(db_connection *con) noexcept with gil:
-    dbapi_forget(&(<dbapi_session *>con.session).shown)
-    dbapi_forget(&(<dbapi_session *>con.session).outcomes)
+cdef void dbapi_free_result(db_connection *con) noexcept nogil:
+    (<dbapi_session *>con.session).n_outcomes = 0
 
 
 cdef void dbapi_close_statement_with_gil(db_statement *stmt, bint live) noexcept with gil:
@@ -244,12 +245,12 @@ dbapi_ops.disconnect = dbapi_disconnect_with_gil
 dbapi_ops.send_query = dbapi_send_query_with_gil
 dbapi_ops.send_prepare = dbapi_send_prepare_with_gil
 dbapi_ops.send_execute = dbapi_send_execute_with_gil
-dbapi_ops.receive = dbapi_receive_with_gil
+dbapi_ops.receive = dbapi_receive
 dbapi_ops.wait_fd = dbapi_wait_fd
 dbapi_ops.next_result = dbapi_next_result_with_gil
-dbapi_ops.more_results = dbapi_more_results_with_gil
+dbapi_ops.more_results = dbapi_more_results
 dbapi_ops.fetch_row = dbapi_fetch_row_with_gil
-dbapi_ops.free_result = dbapi_free_result_with_gil
+dbapi_ops.free_result = dbapi_free_result
 dbapi_ops.close_statement = dbapi_close_statement_with_gil
 dbapi_ops.rollback = dbapi_rollback_with_gil
 dbapi_ops.report = dbapi_report

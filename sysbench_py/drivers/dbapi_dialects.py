@@ -56,7 +56,7 @@ DIALECTS = {
             false=b"f",
         ),
         # SQLITE_BUSY and SQLITE_LOCKED.
-        Dialect("sqlite", modules=("sqlite3", "apsw", "pysqlite3"), ignored=("5", "6")),
+        Dialect("sqlite", modules=("sqlite3", "pysqlite3"), ignored=("5", "6")),
         # ORA-00001 unique constraint, ORA-00060 deadlock, ORA-08177 serialization. A multi-row VALUES is unknown
         # before release 23ai, and INSERT ALL would draw one number of an identity column for all rows.
         Dialect(
