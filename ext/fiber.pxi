@@ -38,17 +38,11 @@ cdef extern from "<sys/epoll.h>" nogil:
     uint32_t EPOLLOUT
 
 cdef extern from "<sys/mman.h>" nogil:
-    void *mmap(void *, size_t, int, int, int, long)
-    int munmap(void *, size_t)
     int mprotect(void *, size_t, int)
-    void *MAP_FAILED
     int MAP_PRIVATE
-    int MAP_ANONYMOUS
     int MAP_NORESERVE
     int MAP_STACK
     int PROT_NONE
-    int PROT_READ
-    int PROT_WRITE
 
 cdef extern from *:
     """

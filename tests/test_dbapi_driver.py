@@ -231,6 +231,10 @@ def test_arguments_of_connect_are_hidden(tmp_path: Path) -> None:
             "--dbapi-module: 'tests.support.plain_dbapi' is not thread-safe (threadsafety 0), and --threads=2"
             " (use --threads=1, or --workers=process --processes=2)",
         ),
+        (
+            ["--dbapi-module=sqlite3", "--multiplex=2"],
+            "--multiplex is for the drivers mysql and pgsql: dbapi waits inside of Python",
+        ),
         (["--dbapi-only-print=on"], "--dbapi-only-print=on needs --dbapi-dialect (mysql, pgsql, sqlite, oracle, "),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",

@@ -183,6 +183,7 @@ def test_driver_with_the_interpreter_lock(mariadb: MariaDB) -> None:
     ("words", "said"),
     [
         (["cpu", "--workers=process"], "--workers=process is for scripts: the 'cpu' test needs no Python lock"),
+        (["cpu", "--workers=process", "--multiplex=1"], "--multiplex=1 and --workers=process exclude each other"),
         (["oltp_insert", "--processes=2"], "--processes=2 needs --workers=process"),
         (["oltp_insert", "--workers=process", "--processes=-1"], "Invalid value for --processes: -1."),
         (["oltp_insert", "--workers=both"], "Invalid value for --workers: 'both' (use thread, process)"),

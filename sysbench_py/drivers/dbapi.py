@@ -100,6 +100,8 @@ def _printer(dialect: Dialect) -> Callable[[int], PrintSession]:
 def _connector(options: OptionSet, name: str, dialect: Dialect) -> Callable[[int], Session]:
     from sysbench_py.drivers.dbapi_module import load_module
 
+    if options.get("multiplex", int):
+        raise UsageError.fatal("--multiplex is for the drivers mysql and pgsql: dbapi waits inside of Python")
     arguments = _arguments(options)
     ignored = _ignored(options, dialect)
     module = load_module(name)
