@@ -62,6 +62,18 @@ cdef void put(const char *text) noexcept nogil:
         raise_(SIGPIPE)
 
 
+cdef void put_line(const char *prefix, const char *text) noexcept nogil:
+    """At once, if it is not very long: other processes may write too."""
+    cdef char line[2048]
+    if strlen(prefix) + strlen(text) + 2 <= sizeof(line):
+        snprintf(line, sizeof(line), "%s%s\n", prefix, text)
+        put(line)
+    else:
+        put(prefix)
+        put(text)
+        put(b"\n")
+
+
 cdef const char *log_prefix(int priority) noexcept nogil:
     if priority == LOG_FATAL:
         return b"FATAL: "
@@ -131,9 +143,7 @@ cdef public void sb_log(int priority, const char *text) noexcept nogil:
             free(log_last)
             log_last = copy_string(text)
             log_last_priority = priority
-            put(log_prefix(priority))
-            put(text)
-            put(b"\n")
+            put_line(log_prefix(priority), text)
     funlockfile(stdout)
 
 
@@ -153,9 +163,7 @@ def log_timestamped(int priority, double elapsed_s, bytes text not None) -> None
     snprintf(line, sizeof(line), "[ %.0fs ] ", elapsed_s)
     with nogil:
         flockfile(stdout)
-        put(line)
-        put(c_text)
-        put(b"\n")
+        put_line(line, c_text)
         funlockfile(stdout)
 
 

@@ -48,6 +48,6 @@ cdef struct shared_counts:
     int table_trouble           # DB_TROUBLE_*, of the last such error
     uint64_t connections        # for the rotation of hosts
     uint64_t unique_index       # of the unique numbers
-    uint64_t sequence           # the last of the consecutive numbers
+    uint64_t sequence           # of the consecutive numbers
 
 cdef shared_counts *across = <shared_counts *>shared_always(sizeof(shared_counts))

@@ -18,22 +18,13 @@ from typing import NoReturn
 
 from sysbench_py import core
 from sysbench_py.log import FATAL, log
-from sysbench_py.plan import Plan
-from sysbench_py.worker import Crew, crew_groups
+from sysbench_py.worker import Crew
 
 READY, ENDED, FAILED = b"rdf"
 GO, CALLED_OFF = b"g", b"x"
 
 
 Work = Callable[[Sequence[int]], bool]
-
-
-def make_crew(work: Work, plan: Plan) -> Crew:
-    """The workers of a run, in as many processes as it is to have."""
-    groups = crew_groups(plan.threads, plan.multiplex)
-    if not plan.processes:
-        return Crew(work, groups, plan.thread_stack_size_bytes)
-    return ProcessCrew(work, groups, plan.thread_stack_size_bytes, plan.processes)
 
 
 class ProcessCrew(Crew):

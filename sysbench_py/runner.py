@@ -15,12 +15,12 @@ from sysbench_py.interrupts import Interrupts
 from sysbench_py.late import late_statements, late_threads
 from sysbench_py.log import DEBUG, FATAL, INFO, NOTICE, log, log_at, say
 from sysbench_py.plan import Plan
-from sysbench_py.processes import make_crew
 from sysbench_py.rates import describe
 from sysbench_py.sinks import text, text_0_4, text_detail
 from sysbench_py.stats.collect import interval_stats, total_stats
 from sysbench_py.stats.model import NS_PER_S, IntervalStats, TotalStats
 from sysbench_py.stats.open_loop import OpenLoopMeter
+from sysbench_py.worker import Crew, crew_groups
 from sysbench_py.workload import Workload
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class Runner:
         self._interrupts = interrupts
         self._recording = recording
         self._interval_s = plan.report_interval_s or (RECORDED_INTERVAL_S if recording else 0)
-        self._crew = make_crew(workload.run_workers, plan)
+        self._crew = _make_crew(plan, workload)
         self._start_ns = 0
         self._last_interval: core.Snapshot | None = None
         self._last_checkpoint: core.Snapshot | None = None
@@ -432,6 +432,16 @@ class Runner:
     def _end_recording(self, snapshot: core.Snapshot, total: TotalStats, status: ExitStatus) -> None:
         if self._recording is not None:
             self._recording.end(self._interval(snapshot, self._last_interval, partial=True), total, status)
+
+
+def _make_crew(plan: Plan, workload: Workload) -> Crew:
+    """The workers, in this process or in as many as they are to have."""
+    groups = crew_groups(plan.threads, plan.multiplex)
+    if not plan.processes:
+        return Crew(workload.run_workers, groups, plan.thread_stack_size_bytes)
+    from sysbench_py.processes import ProcessCrew
+
+    return ProcessCrew(workload.run_workers, groups, plan.thread_stack_size_bytes, plan.processes)
 
 
 def leave_now(status: ExitStatus) -> None:
