@@ -2,26 +2,29 @@
 
 The processes are forked once everything but the workers is set up, and the core keeps its counts, limits and the
 queue of --rate in memory that all of them share. So the process that reports counts, stops and paces them as if they
-were threads of its own. A socket to each process says what memory does not: to it, that the run begins; from it, that
-a worker is ready or has ended; and to either side, by its end, that the other process is gone.
+were threads of its own. A socket to each process says in lines what memory does not: to it, that the run begins; from
+it, what it has connected to, and that a worker is ready or has ended; and to either side, by its end, that the other
+process is gone.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import socket
 import threading
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NoReturn
 
 from sysbench_py import core
+from sysbench_py.drivers.seen import note, seen
 from sysbench_py.log import FATAL, log
 from sysbench_py.worker import Crew
 
-READY, ENDED, FAILED = b"rdf"
-GO, CALLED_OFF = b"g", b"x"
+READY, ENDED, FAILED, SEEN = "ready", "ended", "failed", "seen"
+GO, CALLED_OFF = "go", "off"
 
 
 Work = Callable[[Sequence[int]], bool]
@@ -64,14 +67,15 @@ class ProcessCrew(Crew):
     def _listen(self, pid: int, workers: int, messages: socket.socket) -> None:
         """Hear of a child's workers until it ends."""
         waited_for = unfinished = workers
-        while heard := _receive(messages):
-            for event in heard:
-                if event == READY:
-                    waited_for -= 1
-                    core.worker_ready_elsewhere()
-                else:
-                    unfinished -= 1
-                    self._finish((0,), event == ENDED)
+        for word, rest in _lines(messages):
+            if word == SEEN:
+                note(*json.loads(rest))
+            elif word == READY:
+                waited_for -= 1
+                core.worker_ready_elsewhere()
+            else:
+                unfinished -= 1
+                self._finish((0,), word == ENDED)
         _, status = os.waitpid(pid, 0)
         if not unfinished:
             return
@@ -98,7 +102,9 @@ class ProcessCrew(Crew):
             ready = 0
             while ready < expected:
                 now_ready = core.barrier_wait(core.now_ns() + 1_000_000_000)
-                _send(messages, bytes([READY]) * (now_ready - ready))
+                if now_ready == expected:
+                    _send(messages, *(f"{SEEN} {json.dumps(each)}" for each in seen()))
+                _send(messages, *[READY] * (now_ready - ready))
                 ready = now_ready
             crew.join()
             core.log_end()
@@ -117,7 +123,7 @@ class _Share(Crew):
         self._messages = messages
 
     def _finish(self, group: Sequence[int], ok: bool) -> None:
-        _send(self._messages, bytes([ENDED if ok else FAILED]) * len(group))
+        _send(self._messages, *[ENDED if ok else FAILED] * len(group))
         super()._finish(group, ok)
 
 
@@ -127,21 +133,24 @@ def _workers(groups: Sequence[Sequence[int]]) -> int:
 
 def _obey(messages: socket.socket) -> NoReturn:
     """In a child: do what the parent says, and do not outlive it."""
-    while said := _receive(messages):
-        core.barrier_follow(said == GO)
+    for word, _ in _lines(messages):
+        core.barrier_follow(word == GO)
     os._exit(1)
 
 
-def _send(to: socket.socket, what: bytes) -> None:
+def _send(to: socket.socket, *lines: str) -> None:
     try:
-        to.sendall(what)
+        to.sendall("".join(f"{line}\n" for line in lines).encode())
     except OSError:
         return  # the other process is gone, of which its end of the socket tells whoever listens
 
 
-def _receive(messages: socket.socket) -> bytes:
-    """What has been said; empty if the other process is gone."""
-    try:
-        return messages.recv(4096)
-    except OSError:
-        return b""
+def _lines(messages: socket.socket) -> Iterator[tuple[str, str]]:
+    """The first word and the rest of every line, until the other process is gone."""
+    with messages.makefile("r", encoding="utf-8") as lines:
+        try:
+            for line in lines:
+                word, _, rest = line.rstrip("\n").partition(" ")
+                yield word, rest
+        except OSError:
+            return  # reset, which is as good as its end

@@ -1,5 +1,6 @@
 """Workers in several processes of one run: the statistics of all in one report, and everything that ends a run."""
 
+import json
 import os
 import re
 import signal
@@ -167,15 +168,21 @@ def test_hosts_are_rotated_across_processes(tmp_path: Path) -> None:
         assert f"port {port}" in result.stdout
 
 
-def test_driver_with_the_interpreter_lock(mariadb: MariaDB) -> None:
+def test_driver_with_the_interpreter_lock(mariadb: MariaDB, tmp_path: Path) -> None:
     mariadb.empty_database()
     words = ["oltp_read_write", *dbapi(mariadb, "pymysql"), "--table-size=1000", "--threads=4"]
     assert ours(*words, "prepare").status == 0
-    result = ours(*words, *PROCESSES, "--events=100", "--time=0", "run")
+    output = f"--output=json:{tmp_path}/result.json"
+    result = ours(*words, *PROCESSES, output, "--events=100", "--time=0", "run")
     assert result.status == 0, result.stdout
     numbers = report(result.stdout)
     assert numbers["events"] == 100
     assert numbers["total"] >= 2000
+    # The result knows what the other processes have connected to, and not with which password.
+    setup = json.loads((tmp_path / "result.json").read_text())["setup"]
+    assert [each["library"].split()[0] for each in setup["databases"]] == ["pymysql"]
+    assert "dbapi_connect" not in setup["options"]
+    assert str(mariadb.port) not in str(setup["command_line"])
     assert result.stdout.count("costs this client") == 1
 
 

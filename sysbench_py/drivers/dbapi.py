@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from sysbench_py import core
+from sysbench_py.drivers.seen import note
 from sysbench_py.errors import UsageError
 from sysbench_py.log import NOTICE, log
 from sysbench_py.options import Kind, Option, OptionSet
@@ -125,6 +126,7 @@ def _connector(options: OptionSet, name: str, dialect: Dialect) -> Callable[[int
             lines = (f"{name}: cannot connect: {about.message}",)
             # 08001: the client was unable to establish the connection.
             raise core.ConnectError(about.number, about.sqlstate or "08001", about.message, lines) from None
+        note("dbapi", f"{name} {module.version}".strip(), "")
         if slot == 0:  # of all connections, of which a process that shares the work may have another one
             announce(session)
         return session

@@ -32,6 +32,11 @@ class Module:
         level: int = self.module.threadsafety
         return level
 
+    @property
+    def version(self) -> str:
+        """Empty if it has none."""
+        return str(getattr(self.module, "__version__", "")).partition(" ")[0]
+
     def connect(self, positional: tuple[Any, ...], named: dict[str, Any]) -> Any:
         """A connection. Raises what the module raises."""
         return self.module.connect(*positional, **named)
@@ -65,6 +70,5 @@ def installed_modules() -> list[str]:
         for name in dialect.modules:
             with contextlib.suppress(UsageError):  # not installed, or not as a DB-API module
                 module = load_module(name)
-                version = getattr(module.module, "__version__", "").partition(" ")[0]
-                found.append(f"{name} {version} ({module.paramstyle})".replace("  ", " "))
+                found.append(f"{name} {module.version}".strip() + f" ({module.paramstyle})")
     return found
