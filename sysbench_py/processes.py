@@ -37,6 +37,7 @@ class ProcessCrew(Crew):
         super().__init__(work, groups, stack_size_bytes)
         self._shares = [groups[number::processes] for number in range(processes)]
         self._sockets: list[socket.socket] = []
+        self._listeners: list[threading.Thread] = []
 
     def start(self) -> None:
         """Fork the processes; their workers start."""
@@ -56,13 +57,23 @@ class ProcessCrew(Crew):
             children.append((pid, _workers(share), ours))
         # Threads only now: a fork copies none, but what they may have locked.
         for child in children:
-            threading.Thread(target=self._listen, args=child, name=f"process {child[0]}", daemon=True).start()
+            listener = threading.Thread(target=self._listen, args=child, name=f"process {child[0]}", daemon=True)
+            listener.start()
+            self._listeners.append(listener)
 
     def open(self, time_limit_ns: int, go: bool, warmup_ns: int = 0) -> int:
         start_ns = super().open(time_limit_ns, go, warmup_ns)
         for each in self._sockets:
             _send(each, GO if go else CALLED_OFF)
         return start_ns
+
+    def join(self, timeout_s: float | None = None) -> bool:
+        """As that of threads; the processes have ended then too, and their CPU time counts as this one's."""
+        if not super().join(timeout_s):
+            return False
+        for listener in self._listeners:
+            listener.join()
+        return True
 
     def _listen(self, pid: int, workers: int, messages: socket.socket) -> None:
         """Hear of a child's workers until it ends."""

@@ -125,6 +125,24 @@ def test_results_of_a_procedure(mariadb: MariaDB, tmp_path: Path) -> None:
     assert run_lua(tmp_path, script, *dbapi(mariadb, "pymysql"), "prepare") == (0, ["1 true", "2"])
 
 
+def test_changes_of_duckdb_are_told_from_queries(tmp_path: Path) -> None:
+    """It answers a change with its number of rows, as a row."""
+    script = """function prepare()
+        local con = sysbench.sql.driver():connect()
+        local counters = {}
+        for i, text in ipairs{
+           "CREATE TABLE t (a INTEGER)", "INSERT INTO t VALUES (1), (2)", "UPDATE t SET a = 3 WHERE a = 9",
+           'SELECT COUNT(*) AS "Count" FROM t', 'SELECT COUNT(*) AS "Count" FROM t LIMIT 0',
+           "INSERT INTO t VALUES (4) RETURNING a", "DROP TABLE t",
+        } do
+           local rs = con:query(text)
+           counters[i] = rs == nil and "-" or rs.nrows
+        end
+        print("> " .. table.concat(counters, " "))
+    end"""
+    assert run_lua(tmp_path, script, *dbapi_file("duckdb", tmp_path), "prepare") == (0, ["- - - 1 0 1 -"])
+
+
 def test_module_without_autocommit_gets_commits(tmp_path: Path) -> None:
     words = of_module("tests.support.plain_dbapi", f"database={tmp_path}/x.db")
     script = """function prepare()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from threading import Lock
 from typing import TYPE_CHECKING
 
 from sysbench_py import core
@@ -114,12 +115,18 @@ def _connector(options: OptionSet, name: str, dialect: Dialect) -> Callable[[int
             f" (use --threads=1, or --workers=process --processes={threads})"
         )
     announce = _announcer(dialect, shown=options.get("verbosity", int) >= NOTICE)
+    lock = Lock()
+    kept: list[object] = []
 
     def connect(slot: int) -> Session:
         from sysbench_py.drivers.dbapi_errors import facts
         from sysbench_py.drivers.dbapi_session import Session
 
         try:
+            if dialect.in_process:
+                # Else a thread that opens the database meets one that is closing it.
+                with lock:
+                    kept[:] = kept or [module.connect(*arguments)]
             session = Session(module, module.connect(*arguments), dialect, ignored)
         except Exception as error:
             about = facts(error)

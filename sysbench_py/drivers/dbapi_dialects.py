@@ -25,7 +25,8 @@ class Dialect:
     the server, and the module's commit() and rollback() end it. `probe` is the smallest query. `ignored` are the
     errors that restart an event if --dbapi-ignore-errors does not say which. `true` and `false` are what a boolean
     is shown as. `autocommits` tells that connections commit every statement unless told otherwise. `rows_of_changes`
-    tells that a statement that changes rows returns their number as a row.
+    tells that a statement that changes rows returns their number as a row. `in_process` tells that the database lives
+    in this process, and closes its files with its last connection.
     """
 
     name: str
@@ -38,6 +39,7 @@ class Dialect:
     bulk: Bulk = Bulk()
     autocommits: bool = False
     rows_of_changes: bool = False
+    in_process: bool = False
 
 
 DIALECTS = {
@@ -84,6 +86,7 @@ DIALECTS = {
             false=b"false",
             autocommits=True,
             rows_of_changes=True,
+            in_process=True,
         ),
     )
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
@@ -17,6 +18,7 @@ from sysbench_py.drivers.dbapi_values import text_maker
 # Rows (None without a result set), number of columns, rows changed.
 Outcome = tuple[Sequence[Sequence[Any]] | None, int, int]
 NOTHING: Outcome = (None, 0, 0)
+_QUERY = re.compile(r"[\s(]*(SELECT|WITH|FROM|VALUES|TABLE)\b", re.IGNORECASE)
 
 
 class Session:
@@ -44,33 +46,29 @@ class Session:
             cursor.execute(text)  # without arguments, so that no % is looked at
         else:
             cursor.execute(text, arguments)
-        outcomes = [self._outcome()]
+        outcomes = [self._outcome(text)]
         if self._has_more:
-            outcomes.extend(self._more_outcomes())
+            outcomes.extend(self._more_outcomes(text))
         self._transactions.after_statement()
         return outcomes
 
-    def _outcome(self) -> Outcome:
+    def _outcome(self, text: str) -> Outcome:
         cursor = self._cursor
-        if cursor.description is None or (self._dialect.rows_of_changes and self._is_change()):
+        columns = cursor.description
+        if columns is None:
             return None, 0, max(cursor.rowcount, 0)
-        return cursor.fetchall(), len(cursor.description), 0
+        rows = cursor.fetchall()
+        # DuckDB answers a change by the number of rows, and what has no result by no row.
+        answer = (columns[0][0], str(columns[0][1])) if self._dialect.rows_of_changes else None
+        if answer in (("Count", "BIGINT"), ("Success", "BOOLEAN")) and not _QUERY.match(text):
+            return None, 0, rows[0][0] if rows else 0
+        return rows, len(columns), 0
 
-    def _is_change(self) -> bool:
-        """Whether DuckDB tells of a change what it has done: the number of rows, or for DDL nothing."""
-        if self._cursor.rowcount >= 0:
-            return True
-        name, kind = self._cursor.description[0][:2]
-        return len(self._cursor.description) == 1 and (
-            (name, str(kind)) == ("Success", "BOOLEAN")
-            or ((name, str(kind)) == ("Count", "BIGINT") and not self._cursor.fetchall())
-        )
-
-    def _more_outcomes(self) -> list[Outcome]:
+    def _more_outcomes(self, text: str) -> list[Outcome]:
         outcomes = []
         try:
             while self._cursor.nextset():
-                outcomes.append(self._outcome())
+                outcomes.append(self._outcome(text))
         except getattr(self._module.module, "NotSupportedError", ()):
             self._has_more = False
         return outcomes
