@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class Seen(NamedTuple):
-    """A driver, the library that it connects with, and the version that the server has told."""
+    """A driver, the library that it connects with, and the version that the server has told, if that is known."""
 
     driver: str
     library: str
