@@ -45,7 +45,7 @@ cdef struct sql_detail:
     statement_record **records  # NULL unless statements are told apart
     uint16_t *slots             # number of a record and 1, by hash
     uint64_t n_records
-    error_record *errors        # made with the first error
+    error_record *errors
     uint64_t n_errors
     error_record *last_error    # until it is known what became of it
     bint last_fatal
@@ -263,10 +263,6 @@ cdef void error_note(db_connection *con) noexcept nogil:
         return
     if con.pub.sql_state != NULL:
         sqlstate, message = con.pub.sql_state, con.pub.sql_errmsg
-    if d.errors == NULL:
-        d.errors = <error_record *>calloc(ERRORS_MAX + 1, sizeof(error_record))
-        if d.errors == NULL:
-            return
     while i < d.n_errors and i < ERRORS_MAX and not (d.errors[i].number == con.pub.sql_errno
                                                      and strcmp(d.errors[i].sqlstate, sqlstate) == 0):
         i += 1
@@ -311,6 +307,10 @@ cdef void error_restarts(int thread_id) noexcept nogil:
 
 # -- for the runner, in Python
 
+cdef inline size_t sql_details_size(int n) noexcept nogil:
+    return n * (sizeof(sql_detail) + (ERRORS_MAX + 1) * sizeof(error_record))
+
+
 cdef void sql_details_free() noexcept nogil:
     """Before the number of workers changes."""
     global sql_details
@@ -324,21 +324,21 @@ cdef void sql_details_free() noexcept nogil:
                 free(sql_details[i].records[k])
         free(sql_details[i].records)
         free(sql_details[i].slots)
-        free(sql_details[i].errors)
-    free(sql_details)
+    munmap(sql_details, sql_details_size(worker_count))
     sql_details = NULL
 
 
 cdef int sql_details_alloc(int n) noexcept nogil:
-    """Room for n workers; statements are not told apart. -1 without memory."""
+    """Room for n workers, their errors behind them; statements are not told apart. -1 without memory."""
     global sql_details, statements_on, statements_epoch
-    cdef void *memory = NULL
+    cdef int i
     statements_on = False
     statements_epoch += 1
-    if posix_memalign(&memory, 64, n * sizeof(sql_detail)) != 0:
+    sql_details = <sql_detail *>shared_new(sql_details_size(n))
+    if sql_details == NULL:
         return -1
-    sql_details = <sql_detail *>memory
-    memset(sql_details, 0, n * sizeof(sql_detail))
+    for i in range(n):
+        sql_details[i].errors = <error_record *>(sql_details + n) + i * <size_t>(ERRORS_MAX + 1)
     return 0
 
 

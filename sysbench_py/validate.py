@@ -36,6 +36,8 @@ def make_plan(options: OptionSet, warn: Callable[[str], None]) -> Plan:
     processes = _processes(options, threads)
     if multiplex and processes:
         raise UsageError.fatal(f"--multiplex={multiplex} and --workers=process exclude each other")
+    if processes and options.get("statements", bool):
+        raise UsageError.fatal("--statements=on needs --workers=thread: statements are not told apart across processes")
     _take_alias(options, "max-requests", "events", warn)
     events_limit = max(options.get("events", int), 0)
     _take_alias(options, "max-time", "time", warn)

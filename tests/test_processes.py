@@ -157,6 +157,28 @@ def test_forced_shutdown_names_threads_of_all_processes(tmp_path: Path) -> None:
     assert "Number of unfinished transactions on forced shutdown: 3\n" in result.stdout
 
 
+def test_errors_by_code_add(tmp_path: Path) -> None:
+    text = """
+        local con
+        function thread_init()
+           con = sysbench.sql.driver():connect()
+        end
+        function sysbench.hooks.sql_error_ignorable() return true end
+        local n = 0
+        function event()
+           n = n + 1
+           if n % 2 == 1 then con:query("SELECT * FROM missing") end
+        end
+    """
+    words = ["--db-driver=sqlite", f"--sqlite-db={tmp_path}/x.db", "--sqlite-ignore-errors=1", "--errors=on"]
+    result = ours(script(tmp_path, text), *PROCESSES, *words, "--threads=4", "--events=40", "--time=0", "run")
+    assert result.status == 0, result.stdout
+    counted = report(result.stdout)["ignored_errors"]
+    assert counted >= 4
+    row = next(line for line in result.stdout.splitlines() if "no such table: missing" in line)
+    assert str(counted) in row.split(), row
+
+
 def test_hosts_are_rotated_across_processes(tmp_path: Path) -> None:
     """Connections have numbers of the whole run: the hosts of a list get as many each."""
     text = "local c function thread_init() c = sysbench.sql.driver():connect() end function event() return true end"
@@ -191,6 +213,10 @@ def test_driver_with_the_interpreter_lock(mariadb: MariaDB, tmp_path: Path) -> N
     [
         (["cpu", "--workers=process"], "--workers=process is for scripts: the 'cpu' test needs no Python lock"),
         (["cpu", "--workers=process", "--multiplex=1"], "--multiplex=1 and --workers=process exclude each other"),
+        (
+            ["oltp_insert", "--workers=process", "--statements=on"],
+            "--statements=on needs --workers=thread: statements are not told apart across processes",
+        ),
         (["oltp_insert", "--processes=2"], "--processes=2 needs --workers=process"),
         (["oltp_insert", "--workers=process", "--processes=-1"], "Invalid value for --processes: -1."),
         (["oltp_insert", "--workers=both"], "Invalid value for --workers: 'both' (use thread, process)"),
