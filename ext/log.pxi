@@ -38,18 +38,20 @@ cdef unsigned log_seen_repeats[LOG_SEEN_MAX]
 cdef int log_seen_count = 0
 
 
-# The line that shows progress stands on standard error, with the cursor at its start.
+# The lines that show progress stand on a terminal, with the cursor at their start.
 cdef bint progress_shown = False
+cdef bint progress_is_one_line = True
+cdef int progress_descriptor = 2
 cdef bint progress_in_the_way = False       # of standard output, which is a terminal too
 
 
 cdef void progress_erase() noexcept nogil:
-    """Empty the line of the progress, if it is shown; the lock of standard output is held."""
+    """Take the progress away, if it is shown; the lock of standard output is held."""
     global progress_shown
     if progress_shown:
         progress_shown = False
         # Where it cannot be erased it could not be drawn either.
-        write(2, b"\x1b[K", 3)
+        write(progress_descriptor, b"\x1b[K" if progress_is_one_line else b"\x1b[J", 3)
 
 
 cdef void put(const char *text) noexcept nogil:
@@ -204,21 +206,28 @@ def log_collapse(bint on) -> tuple:
     return (min(counts), max(counts)) if counts else (0, 0)
 
 
-def progress_draw(bytes line not None) -> None:
-    """Show a line, no wider than the terminal, on standard error until something else is printed."""
-    global progress_shown, progress_in_the_way
-    cdef bytes text = b"\x1b[K%b\r" % line
-    cdef const char *c_text = text
-    cdef size_t size = len(text)
+def progress_draw(bytes text not None, int descriptor=2) -> None:
+    """Show lines, no wider than the terminal at `descriptor`, until something else is printed."""
+    global progress_shown, progress_in_the_way, progress_is_one_line, progress_descriptor
+    cdef list lines = text.split(b"\n")
+    # What an earlier, longer text has left below is erased, too.
+    cdef bytes up = b"" if len(lines) == 1 else b"\x1b[J\x1b[%dA" % (len(lines) - 1)
+    cdef bytes drawn = b"\x1b[K%b%b\r" % (b"\n\x1b[K".join(lines), up)
+    cdef const char *c_text = drawn
+    cdef size_t size = len(drawn)
+    cdef bint one_line = len(lines) == 1
     with nogil:
         flockfile(stdout)
+        if descriptor != progress_descriptor:
+            progress_erase()
+        progress_is_one_line, progress_descriptor = one_line, descriptor
         progress_in_the_way = isatty(1)
-        progress_shown = write(2, c_text, size) > 0
+        progress_shown = write(descriptor, c_text, size) > 0
         funlockfile(stdout)
 
 
 def progress_clear() -> None:
-    """Take that line away, if it is still there."""
+    """Take them away, if they are still there."""
     with nogil:
         flockfile(stdout)
         progress_erase()

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sysbench_py import core
+from sysbench_py.drivers.seen import server_seen
 from sysbench_py.log import FATAL, log
 from sysbench_py.lua_team import LuaTeam
 from sysbench_py.plan import Plan
@@ -33,6 +34,10 @@ class LuaWorkload(Workload):
     @property
     def sql(self) -> bool:
         return core.db_used()
+
+    @property
+    def waits_for_server(self) -> bool:
+        return server_seen()
 
     def begin(self) -> bool:
         if self._main.call("defined", "init") and not self._main.call("call", "init"):

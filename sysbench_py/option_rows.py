@@ -169,6 +169,13 @@ LATENCY_OPTIONS = (
         "show on standard error, if that is a terminal, how far a command is",
         exported=False,
     ),
+    Option(
+        "live",
+        Kind.BOOL,
+        "off",
+        "show a table of throughput, latencies and errors while a run lasts, if standard output is a terminal",
+        exported=False,
+    ),
 )
 
 DB_OPTIONS = (

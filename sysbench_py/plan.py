@@ -58,6 +58,7 @@ class Plan:
     statements: bool
     errors: bool
     progress: bool
+    live: bool
     verbosity: int
     debug: bool
     validate: bool

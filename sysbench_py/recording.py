@@ -7,6 +7,7 @@ from collections.abc import Callable
 from sysbench_py.errors import ExitStatus
 from sysbench_py.log import FATAL, log, say
 from sysbench_py.sinks.outputs import Outputs
+from sysbench_py.stats.client import Client
 from sysbench_py.stats.model import IntervalStats, TotalStats
 from sysbench_py.stats.result import RunResult, Setup
 
@@ -41,7 +42,7 @@ class Recording:
         """A checkpoint has been reported."""
         self._checkpoints.append(stats)
 
-    def end(self, rest: IntervalStats, total: TotalStats, status: ExitStatus) -> None:
+    def end(self, rest: IntervalStats, total: TotalStats, client: Client, status: ExitStatus) -> None:
         """The run is over; `rest` is what no interval has covered."""
         counters = rest.counters
         if not self._intervals or counters.events or counters.queries or counters.errors or counters.reconnects:
@@ -52,6 +53,7 @@ class Recording:
             intervals=tuple(self._intervals),
             checkpoints=tuple(self._checkpoints),
             total=total,
+            client=client,
         )
         for name in self._outputs.end(result):
             say(f"result: {name}")

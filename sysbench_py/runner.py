@@ -10,13 +10,17 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from sysbench_py import core, progress
+from sysbench_py.client_meter import SAMPLE_S, ClientMeter
 from sysbench_py.errors import ExitStatus, UsageError
 from sysbench_py.interrupts import Interrupts
 from sysbench_py.late import late_statements, late_threads
+from sysbench_py.live import open_live
 from sysbench_py.log import DEBUG, FATAL, INFO, NOTICE, log, log_at, say
 from sysbench_py.plan import Plan
 from sysbench_py.rates import describe
 from sysbench_py.sinks import text, text_0_4, text_detail
+from sysbench_py.sinks.text_client import limit_message
+from sysbench_py.stats.client import Client
 from sysbench_py.stats.collect import interval_stats, total_stats
 from sysbench_py.stats.model import NS_PER_S, IntervalStats, TotalStats
 from sysbench_py.stats.open_loop import OpenLoopMeter
@@ -47,10 +51,11 @@ class Action(Enum):
     LATE = 3
     PROGRESS = 4
     RATE_STEP = 5
+    CLIENT_SAMPLE = 6
 
 
 # What is of no use when the workers have ended before the main loop woke.
-_WHILE_RUNNING = (Action.SHUTDOWN, Action.LATE, Action.PROGRESS)
+_WHILE_RUNNING = (Action.SHUTDOWN, Action.LATE, Action.PROGRESS, Action.CLIENT_SAMPLE)
 
 
 class Runner:
@@ -65,10 +70,13 @@ class Runner:
         self._recording = recording
         self._interval_s = plan.report_interval_s or (RECORDED_INTERVAL_S if recording else 0)
         self._crew = _make_crew(plan, workload)
+        self._client = ClientMeter(min(plan.multiplex, plan.threads) or plan.threads, min(plan.multiplex, plan.threads))
+        self._live = open_live(plan.live)
         self._start_ns = 0
         self._last_interval: core.Snapshot | None = None
         self._last_checkpoint: core.Snapshot | None = None
         self._last_progress: core.Snapshot | None = None
+        self._warmed_up: core.Snapshot | None = None
         self._open_loop: OpenLoopMeter[core.Snapshot] | None = None
         if plan.rate_steps:
             steps = tuple((step.rate_per_s, step.length_s) for step in plan.rate_steps)
@@ -97,6 +105,8 @@ class Runner:
         limit_s = plan.time_limit_s + plan.warmup_s if plan.time_limit_s else 0
         self._start_ns = self._crew.open(limit_s * NS_PER_S, True, plan.warmup_s * NS_PER_S)
         self._warm_up()
+        self._warmed_up = self._last_checkpoint
+        self._client.begin()
         if self._open_loop:
             self._open_loop.begin(self._start_ns, self._last_checkpoint)
         self._wait_and_report()
@@ -224,8 +234,11 @@ class Runner:
                     self._open_loop.end_step(core.snapshot())
             elif action is Action.LATE:
                 self._tell_of_late_events()
+            elif action is Action.CLIENT_SAMPLE:
+                self._client.sample()
+                due.append((self._elapsed_s() + SAMPLE_S, action))
             elif action is Action.PROGRESS:
-                self._draw_progress()
+                self._draw_progress(queue_length)
                 due.append((self._elapsed_s() + PROGRESS_S, action))
             else:
                 self._cut_off("The --max-time limit has expired, forcing shutdown...", ExitStatus.FORCED)
@@ -240,6 +253,7 @@ class Runner:
     def _deadlines(self) -> Iterator[tuple[float, Action]]:
         """(seconds since the start, what to do then)."""
         plan = self._plan
+        yield SAMPLE_S, Action.CLIENT_SAMPLE
         if self._interval_s:
             yield self._interval_s, Action.INTERVAL
         for checkpoint_s in plan.checkpoints_s:
@@ -252,7 +266,7 @@ class Runner:
             yield plan.time_limit_s + plan.forced_shutdown_s, Action.SHUTDOWN
         if plan.time_limit_s:
             yield plan.time_limit_s + LATE_S, Action.LATE
-        if progress.wanted(plan.progress):
+        if self._live or progress.wanted(plan.progress):
             yield PROGRESS_S, Action.PROGRESS
 
     @property
@@ -304,15 +318,17 @@ class Runner:
             partial=partial,
         )
 
-    def _draw_progress(self) -> None:
+    def _draw_progress(self, queue_length: int) -> None:
         snapshot = core.snapshot()
-        progress.draw_run(
-            self._interval(snapshot, self._last_progress),
-            done=sum(snapshot.worker_events),
-            events_limit=self._workload.events_limit(self._plan),
-            time_limit_s=self._plan.time_limit_s,
-        )
+        now = self._interval(snapshot, self._last_progress, queue_length=queue_length)
         self._last_progress = snapshot
+        done = sum(snapshot.worker_events)
+        events_limit, time_limit_s = self._workload.events_limit(self._plan), self._plan.time_limit_s
+        if self._live:
+            run = self._interval(snapshot, self._warmed_up)
+            self._live.draw(now, run, done=done, events_limit=events_limit, time_limit_s=time_limit_s)
+        else:
+            progress.draw_run(now, done=done, events_limit=events_limit, time_limit_s=time_limit_s)
 
     def _report_checkpoint(self) -> None:
         snapshot = core.snapshot(sql_detail=True)
@@ -405,7 +421,7 @@ class Runner:
                 log(NOTICE, line)
         stats = self._total(snapshot, unfinished_ns)
         self._report_total(stats, final=True)
-        self._end_recording(snapshot, stats, status)
+        self._end_recording(snapshot, stats, self._measured_client(snapshot), status)
         leave_now(status)
 
     def _finish(self) -> ExitStatus:
@@ -415,23 +431,32 @@ class Runner:
         snapshot = core.snapshot(ended=True, sql_detail=True)
         log(INFO, "Done.\n")
         self._tell_of_lag()
+        client = self._measured_client(snapshot)
         failed = core.run_failed() or self._crew.failed
         stats = self._total(snapshot)
         # A run that failed at once has nothing to report, and with a full queue it has outrun itself.
         reported = not failed or (stats.counters.events > 0 and not core.pacer_failed())
         if reported:
             self._report_total(stats, final=True)
+        if message := limit_message(client):
+            say(message)
         ok = self._workload.end() and not failed
         self._interrupts.hooks_ended()
         if failed and reported:
             log(NOTICE, "The run has failed: the figures above are of what was done before.")
         status = self._interrupts.status(ExitStatus.OK if ok else ExitStatus.ERROR)
-        self._end_recording(snapshot, stats, status)
+        self._end_recording(snapshot, stats, client, status)
         return status
 
-    def _end_recording(self, snapshot: core.Snapshot, total: TotalStats, status: ExitStatus) -> None:
+    def _measured_client(self, snapshot: core.Snapshot) -> Client:
+        measured = snapshot.minus(self._warmed_up) if self._warmed_up else snapshot
+        return self._client.end(
+            sum(measured.worker_events), sum(measured.worker_latency_sum_ns), self._workload.waits_for_server
+        )
+
+    def _end_recording(self, snapshot: core.Snapshot, total: TotalStats, client: Client, status: ExitStatus) -> None:
         if self._recording is not None:
-            self._recording.end(self._interval(snapshot, self._last_interval, partial=True), total, status)
+            self._recording.end(self._interval(snapshot, self._last_interval, partial=True), total, client, status)
 
 
 def _make_crew(plan: Plan, workload: Workload) -> Crew:

@@ -97,6 +97,7 @@ def make_plan(options: OptionSet, warn: Callable[[str], None]) -> Plan:
         statements=options.get("statements", bool),
         errors=options.get("errors", bool),
         progress=options.get("progress", bool),
+        live=options.get("live", bool),
         verbosity=verbosity,
         debug=debug,
         validate=options.get("validate", bool),

@@ -19,6 +19,11 @@ class Workload(Protocol):
         """Whether reports have their SQL form, asked when one is made."""
         return False
 
+    @property
+    def waits_for_server(self) -> bool:
+        """Whether events wait for a server, which then should be what limits them."""
+        return False
+
     def begin(self) -> bool:
         """First of all: check and set up what needs no worker; False, after a message, if that fails."""
         return True

@@ -26,13 +26,15 @@ ALLOWED = {
     "workload": {"plan", "stats"},
     "script": {"core", "errors", "options", "resources", "version"},
     "lua_team": {"core", "errors", "log", "plan", "script"},
-    "lua_workload": {"core", "log", "lua_team", "plan", "script", "stats", "workload"},
+    "lua_workload": {"core", "drivers", "log", "lua_team", "plan", "script", "stats", "workload"},
     "rates": {"errors", "options", "plan"},
     "runner": {
-        *("core", "errors", "interrupts", "late", "log", "plan", "processes", "progress", "rates", "recording"),
-        *("sinks", "stats", "worker", "workload"),
+        *("client_meter", "core", "errors", "interrupts", "late", "live", "log", "plan", "processes", "progress"),
+        *("rates", "recording", "sinks", "stats", "worker", "workload"),
     },
     "processes": {"core", "drivers", "log", "worker"},
+    "client_meter": {"core", "stats"},
+    "live": {"core", "log", "stats"},
     "progress": {"core", "stats"},
     "recording": {"errors", "log", "sinks", "stats"},
 }

@@ -24,3 +24,8 @@ def note(driver: str, library: str, server_version: str) -> None:
 def seen() -> list[Seen]:
     """Each combination once, in the order of the first connections."""
     return list(_seen)
+
+
+def server_seen() -> bool:
+    """Whether one of them is a server, not a library in this process."""
+    return any(each.driver != "sqlite" for each in _seen)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from sysbench_py.stats.client import Client
 from sysbench_py.stats.model import IntervalStats, TotalStats
 
 # Goes up when what is in a saved result changes its meaning or is no longer there; additions leave it.
@@ -62,7 +63,7 @@ class RunResult:
     """A run from its start to its end, however it ended: `exit_status` is that of the process.
 
     Without checkpoints, counts and histograms of the intervals add up to those of `total`; with checkpoints
-    `total` is what came after the last one.
+    `total` is what came after the last one. `client` is missing in results of earlier versions.
     """
 
     schema_version: int = SCHEMA_VERSION
@@ -71,3 +72,4 @@ class RunResult:
     intervals: tuple[IntervalStats, ...]
     checkpoints: tuple[TotalStats, ...]
     total: TotalStats
+    client: Client | None = None
