@@ -61,6 +61,7 @@ cdef void db_failed(db_connection *con, const char *query, size_t length) noexce
     if not db_is_ignored(con):
         con.pub.error = DB_ERROR_FATAL
         error_note(con)
+        db_note_failure(con)
         count(worker_of(con.pub.thread_id), <int>SB_CNT_ERROR, 1)
         con.driver.ops.report(con, con.operation, query, length)
         sb_set_flag(&across.table_trouble, trouble_of(con))

@@ -193,4 +193,15 @@ DB_OPTIONS = (
         "30",
         "seconds to keep trying to reconnect after a lost connection",
     ),
+    Option(
+        "preflight",
+        Kind.STRING,
+        "auto",
+        "ask the server before a run whether it can work: its limits, tables and rows; "
+        "auto asks after a run that has failed",
+        choices=("auto", "on", "off"),
+        suffix="=auto|on|off",
+        bare="on",
+        exported=False,
+    ),
 )

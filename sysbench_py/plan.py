@@ -69,3 +69,4 @@ class Plan:
     db_ps_mode: str
     db_debug: bool
     db_reconnect_timeout_s: int
+    preflight: str

@@ -11,7 +11,7 @@ from sysbench_py import core
 from sysbench_py.capacity import check_threads
 from sysbench_py.catalogue import known_tests, scripts_beside
 from sysbench_py.command_line import COMMANDS, CommandLine, apply_test_options, check_commands
-from sysbench_py.drivers import DRIVERS, find_driver
+from sysbench_py.drivers import DRIVERS, find_driver, server_count
 from sysbench_py.errors import ExitStatus, UsageError
 from sysbench_py.help import options_text
 from sysbench_py.interrupts import Interrupts
@@ -20,6 +20,7 @@ from sysbench_py.lua_team import LuaTeam
 from sysbench_py.lua_workload import WORKER_BYTES, LuaWorkload
 from sysbench_py.options import Option, OptionSet
 from sysbench_py.plan import Plan
+from sysbench_py.preflight import Preflight
 from sysbench_py.progress import CommandProgress
 from sysbench_py.runner import Runner
 from sysbench_py.script import Script, State
@@ -119,14 +120,29 @@ class ScriptCommands:
         options["percentile"] = int(percent) if percent == int(percent) else percent
         main.set_options(options)
         if command == "run" and not main.command_defined(command):
-            workload = LuaWorkload(main, options, self._plan)
-            return Runner(self._plan, workload, self._interrupts, self._recording).run()
+            return self._run(main, options)
         with CommandProgress(command, self._plan.progress):
             if main.command_defined(command):
                 return self._own_command(main, command, options)
             ok = main.call("call", command)
             main.close()
             return ExitStatus.OK if ok or command == "help" else ExitStatus.ERROR
+
+    def _run(self, main: State, options: Mapping[str, Any]) -> ExitStatus:
+        mode = self._plan.preflight
+        preflight = Preflight(main, self._plan, options, server_count(self._cmdline.options, self._plan.db_driver))
+        if mode != "off":
+            preflight.warn_of_no_work()
+        if mode == "on":
+            if not preflight.passes():
+                return ExitStatus.ERROR
+            # As if nobody had connected: the workers go through the servers from the first one.
+            choose_driver(self._plan, self._driver_problems)
+        workload = LuaWorkload(main, options, self._plan)
+        status = Runner(self._plan, workload, self._interrupts, self._recording).run()
+        if mode == "auto":
+            preflight.explain(status)
+        return status
 
     def _implements(self, main: State, command: str, rows: list[Option] | None) -> bool:
         """Whether one of the usual commands can be done; `run` finds out for itself."""

@@ -108,6 +108,7 @@ def make_plan(options: OptionSet, warn: Callable[[str], None]) -> Plan:
         db_ps_mode=options.get("db-ps-mode", str),
         db_debug=options.get("db-debug", bool),
         db_reconnect_timeout_s=db_reconnect_timeout_s,
+        preflight=options.get("preflight", str),
     )
 
 

@@ -36,6 +36,9 @@ ALLOWED = {
     "client_meter": {"core", "stats"},
     "live": {"core", "log", "stats"},
     "progress": {"core", "stats"},
+    "stock_needs": set(),
+    "server_facts": {"core", "script"},
+    "preflight": {"core", "errors", "log", "plan", "script", "server_facts", "stock_needs"},
     "recording": {"errors", "log", "sinks", "stats"},
 }
 # Only the top of the program may import these.

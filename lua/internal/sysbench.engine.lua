@@ -12,6 +12,7 @@ local _G, sysbench = _G, sysbench
 local collectgarbage, loadfile, loadstring, pairs, pcall, require, tonumber, tostring, type =
    collectgarbage, loadfile, loadstring, pairs, pcall, require, tonumber, tostring, type
 local open, format = io.open, string.format
+local driver = sysbench.sql.driver
 
 local engine = {}
 
@@ -171,6 +172,34 @@ function engine.body(name, argument)
    return tonumber(ffi.cast(address, body)), function()
       body:free()
       return ok
+   end
+end
+
+-- A function that queries on a connection of its own: a list of rows of texts, or nil if that fails.
+-- Without a query it disconnects. Nothing if the connection cannot be made.
+function engine.asker()
+   local ok, con = pcall(function() return driver():connect() end)
+   if not ok then
+      return nil
+   end
+   local function rows_of(sql)
+      local rs, rows = con:query(sql), {}
+      for i = 1, rs.nrows do
+         local row = rs:fetch_row()
+         for k = 1, rs.nfields do
+            row[k] = row[k] or ""
+         end
+         rows[i] = row
+      end
+      return rows
+   end
+   return function(sql)
+      if sql == nil then
+         con:disconnect()
+         return nil
+      end
+      local answered, rows = pcall(rows_of, sql)
+      return answered and rows or nil
    end
 end
 

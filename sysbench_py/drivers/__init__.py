@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from types import ModuleType
 
 from sysbench_py.errors import UsageError
-from sysbench_py.options import Option
+from sysbench_py.options import Option, OptionSet
 from sysbench_py.suggest import one_of
 
 
@@ -61,3 +61,11 @@ def find_driver(name: str) -> Driver:
             return driver
     advice = one_of(name, [driver.name for driver in DRIVERS])
     raise UsageError.fatal(f"invalid database driver name: '{name}'", about="db_driver", advice=advice)
+
+
+def server_count(options: OptionSet, driver: str) -> int:
+    """How many servers the connections of a driver go through in turn."""
+    if driver != "mysql":
+        return 1
+    sockets, hosts, ports = (len(options.get(f"mysql-{name}", tuple)) for name in ("socket", "host", "port"))
+    return max(sockets or hosts * ports, 1)
