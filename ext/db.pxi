@@ -142,28 +142,6 @@ cdef void db_set_error(db_connection *con, int number, const char *sqlstate, con
     con.pub.sql_errmsg = con.message
 
 
-# The first fatal error since db_setup, for whoever explains why a run failed.
-cdef uint64_t failures = 0
-cdef int first_number = 0
-cdef char first_sqlstate[6]
-cdef char first_message[1024]
-
-
-cdef void db_note_failure(db_connection *con) noexcept nogil:
-    global first_number
-    if sb_fetch_add(&failures, 1) == 0:
-        first_number = con.pub.sql_errno
-        memcpy(first_sqlstate, con.sqlstate, sizeof(first_sqlstate))
-        memcpy(first_message, con.message, sizeof(first_message))
-
-
-def db_first_failure() -> tuple:
-    """(error number, SQLSTATE, message) once no worker runs any more; (0, "", "") without a failure."""
-    if not failures:
-        return 0, "", ""
-    return first_number, (<bytes><char *>first_sqlstate).decode(), (<bytes><char *>first_message).decode("utf-8", "replace")
-
-
 cdef void db_api_error(db_connection *con, const char *alert) noexcept nogil:
     """Misuse of the API: no SQL state, so that Lua says `SQL API error`."""
     db_clear_error(con)
@@ -186,7 +164,7 @@ cdef int db_connect(db_connection *con, bint say_why) noexcept nogil:
     if rc != DB_OK:
         con.pub.error = DB_ERROR_FATAL
         if say_why:
-            db_note_failure(con)
+            db_note_refusal(con)
         return DB_FAILED
     con.epoch += 1
     if this_fiber() != NULL:
@@ -503,8 +481,8 @@ def driver_setup(str key, *, connect=None, str dialect="", bint emulate=False, i
 def db_setup(str driver, double reconnect_timeout_s, bytes problem=b"No DB drivers available") -> None:
     """The driver of db_create(NULL); None for none, and `problem` is what a script is told then.
 
-    Forgets that SQL was used, and with what trouble and failures."""
-    global default_driver, no_default_driver, reconnect_timeout_ns, failures
+    Forgets that SQL was used, and with what trouble."""
+    global default_driver, no_default_driver, reconnect_timeout_ns, refusals
     default_driver = driver_of(driver) if driver is not None else NULL
     _kept.append(problem)
     no_default_driver = problem
@@ -512,7 +490,7 @@ def db_setup(str driver, double reconnect_timeout_s, bytes problem=b"No DB drive
     across.sql_used = 0
     across.table_trouble = DB_TROUBLE_NONE
     across.connections = 0
-    failures = 0
+    refusals = 0
 
 
 def db_used() -> bool:

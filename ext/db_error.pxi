@@ -61,7 +61,6 @@ cdef void db_failed(db_connection *con, const char *query, size_t length) noexce
     if not db_is_ignored(con):
         con.pub.error = DB_ERROR_FATAL
         error_note(con)
-        db_note_failure(con)
         count(worker_of(con.pub.thread_id), <int>SB_CNT_ERROR, 1)
         con.driver.ops.report(con, con.operation, query, length)
         sb_set_flag(&across.table_trouble, trouble_of(con))
@@ -140,3 +139,23 @@ def db_table_trouble() -> str | None:
     """Whether a statement has failed because its table "exists" or is "missing"."""
     cdef int trouble = sb_flag(&across.table_trouble)
     return "exists" if trouble == DB_TROUBLE_TABLE_EXISTS else "missing" if trouble == DB_TROUBLE_TABLE_MISSING else None
+
+
+# Why the first connection since db_setup could not be made, for whoever explains that a run has failed.
+cdef uint64_t refusals = 0
+cdef int refusal_number = 0
+cdef char refusal_message[1024]
+
+
+cdef void db_note_refusal(db_connection *con) noexcept nogil:
+    global refusal_number
+    if sb_fetch_add(&refusals, 1) == 0:
+        refusal_number = con.pub.sql_errno
+        memcpy(refusal_message, con.message, sizeof(refusal_message))
+
+
+def db_first_refusal() -> tuple:
+    """(error number, message) of the first connection that could not be made, once no worker runs any more."""
+    if not refusals:
+        return 0, ""
+    return refusal_number, (<bytes><char *>refusal_message).decode("utf-8", "replace")

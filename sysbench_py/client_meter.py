@@ -75,7 +75,8 @@ class ClientMeter:
         """The figures since `begin`, in which there were so many events."""
         first, last = self._first, self._read()
         duration_s = (last.time_ns - first.time_ns) / 1e9
-        user_s, system_s, waiting, preempted = (now - before for now, before in zip(last.usage, first.usage, strict=True))
+        spent = (now - before for now, before in zip(last.usage, first.usage, strict=True))
+        user_s, system_s, waiting, preempted = spent
         periods, throttled = (now - before for now, before in zip(last.periods, first.periods, strict=True))
         busy = None
         if first.busy_ticks is not None and last.busy_ticks is not None and duration_s > 0:

@@ -49,9 +49,7 @@ class Live:
     def __init__(self) -> None:
         self._history: dict[str, deque[float]] = {}
 
-    def draw(
-        self, now: IntervalStats, run: IntervalStats, *, done: int, events_limit: int, time_limit_s: int
-    ) -> None:
+    def draw(self, now: IntervalStats, run: IntervalStats, *, done: int, events_limit: int, time_limit_s: int) -> None:
         """Show the table; `now` is the last second or so, `run` everything until now."""
         import shutil
 

@@ -15,11 +15,9 @@ from sysbench_py.server_facts import DRIVERS, Ask, Session, largest_id, limits, 
 from sysbench_py.stock_needs import Needs, stock_needs
 
 MAX_NAMED = 5
-# Failures that limits and missing tables explain: error numbers of MySQL, SQLSTATEs of PostgreSQL, and what libpq
-# says of a connection that it cannot make.
-EXPLAINED_NUMBERS = (1040, 1203, 1226, 1146)
-EXPLAINED_STATES = ("42P01",)
-EXPLAINED_TEXTS = ("too many clients", "too many connections", "connection slots")
+# How servers refuse a connection because of a limit: error numbers of MySQL, and what PostgreSQL says.
+REFUSALS = (1040, 1203, 1226)
+REFUSAL_TEXTS = ("too many clients", "too many connections", "connection slots")
 
 
 @dataclass(frozen=True)
@@ -56,10 +54,9 @@ class Preflight:
         return not any(finding.fatal for finding in findings)
 
     def explain(self, status: ExitStatus) -> None:
-        """After a run: if it failed for something that a server can tell numbers of, say them."""
-        number, state, message = core.db_first_failure()
-        known = number in EXPLAINED_NUMBERS or state in EXPLAINED_STATES
-        if status is ExitStatus.ERROR and (known or any(text in message for text in EXPLAINED_TEXTS)):
+        """After a run: if it has failed because a server refused connections, say how many it has room for."""
+        number, message = core.db_first_refusal()
+        if status is ExitStatus.ERROR and (number in REFUSALS or any(text in message for text in REFUSAL_TEXTS)):
             for finding in self._findings(explaining=True):
                 say(finding.text)
 
@@ -74,10 +71,10 @@ class Preflight:
             with Session(self._main, self._plan.verbosity, say_why=not explaining) as session:
                 if session.connected and driver != "sqlite":
                     found += self._limit_findings(session.ask, len(range(server, self._plan.threads, self._servers)))
-                if session.connected and self._needs is not None:
+                if session.connected and self._needs is not None and not explaining:
                     found += self._table_findings(session.ask, self._needs)
             if not session.connected and not explaining:
-                yield Finding("--preflight: the run could not connect either")
+                yield Finding("--preflight: the server cannot be asked")
             yield from found
 
     def _limit_findings(self, ask: Ask, threads: int) -> Iterator[Finding]:
@@ -89,9 +86,7 @@ class Preflight:
         who = f"--threads={self._plan.threads}" + (f" ({threads} of them here)" if self._servers > 1 else "")
         tightest = min(found.connections, key=lambda limit: limit.room)
         if threads > tightest.room:
-            yield Finding(
-                f"{who} needs {threads} connections, and the server has room for {tightest.room}: {tightest}"
-            )
+            yield Finding(f"{who} needs {threads} connections, and the server has room for {tightest.room}: {tightest}")
         statements = found.statements
         if self._needs is None or statements is None:
             return

@@ -43,6 +43,8 @@ NOT_IN_THE_REFERENCE = {
     "report-style",
     "workers",
     "processes",
+    "live",
+    "preflight",
 }
 
 

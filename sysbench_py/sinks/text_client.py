@@ -22,10 +22,10 @@ def _because(client: Client, name: str) -> str:
     if name == "cpu-quota":
         return f"The container's CPU quota was used up in {client.throttled_share or 0:.0%} of its periods, {used}"
     if name == "carriers":
-        most = int(client.cpus)
-        return f"The {_count(client.carriers, 'OS thread')} of --multiplex={client.carriers} were busy, {used}" + (
-            f"; try --multiplex={most}" if most > client.carriers else ""
-        )
+        most = max(int(client.cpus), client.carriers + 1)
+        were = "was" if client.carriers == 1 else "were"
+        threads = f"{_count(client.carriers, 'OS thread')} of --multiplex={client.carriers}"
+        return f"The {threads} {were} busy, {used}; try --multiplex={most}"
     if name == "threads":
         share = client.waiting_share or 0
         crowd = f"{_count(client.os_threads, 'thread')} on {_cpus(client.cpus)}"
