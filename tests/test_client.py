@@ -12,8 +12,11 @@ from pathlib import Path
 import pytest
 
 from sysbench_py.client_meter import ClientMeter, find_quota
+from sysbench_py.sinks.html_page import render
+from sysbench_py.sinks.json_document import read
 from sysbench_py.sinks.text_client import limit_message
 from sysbench_py.stats.client import Client
+from tests.support.compat import compat
 from tests.support.postgres import PostgreSQL
 from tests.support.reference import ours
 
@@ -188,8 +191,15 @@ def test_every_result_has_the_figures(postgres: PostgreSQL, tmp_path: Path) -> N
     assert client["switches_waiting"] > 0
     assert 0 <= client["waiting_share"] <= 1
     assert client["limits"] == []
+    saved = read((tmp_path / "a.json").read_bytes())
+    page = render(saved)
+    assert f"{client['cpu_per_event_ns'] / 1000:.1f} us of CPU time an event" in page
+    assert "limits this result" not in page
+    assert f"{START}cpu. " in render(replace(saved, client=BUSY))
+    assert "us of CPU time" not in render(replace(saved, client=None))
 
 
+@compat("client-limit")
 def test_the_warning_comes_once_at_the_end_on_standard_error(postgres: PostgreSQL, tmp_path: Path) -> None:
     (tmp_path / "one.lua").write_text(
         "function thread_init() con = sysbench.sql.driver():connect() end function event() con:query('SELECT 1') end"

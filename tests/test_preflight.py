@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from sysbench_py.stock_needs import Needs, stock_needs
+from tests.support.compat import compat
 from tests.support.mariadb import MariaDB
 from tests.support.proc import Result
 from tests.support.reference import ours
@@ -84,6 +85,7 @@ def test_a_good_run_is_the_same_with_and_without_it(prepared: Server) -> None:
     ]
 
 
+@compat("refused-connections")
 def test_more_threads_than_connections(limited: tuple[Server, str]) -> None:
     server, limit = limited
     needed = f"--threads=9 needs 9 connections, and the server has room for 5: {limit} is 5, 0 in use\n"
@@ -185,6 +187,7 @@ def test_needs_follow_the_options() -> None:
     assert stock_needs("oltp_read_write", {"tables": 1}) is None
 
 
+@compat("no-work")
 def test_work_that_would_be_nothing(tmp_path: Path) -> None:
     options = ("--db-driver=sqlite", "--sqlite-db=a.db", "--tables=1", "--table-size=10")
     assert ours("oltp_read_only", *options, "prepare", cwd=tmp_path).status == 0

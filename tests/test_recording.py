@@ -113,7 +113,7 @@ def test_a_plain_run_imports_nothing_that_outputs_need(tmp_path: Path) -> None:
     )
     shown = subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True, capture_output=True, text=True)
     modules = set(shown.stdout.splitlines()[-1].split())
-    late = {"jinja2", "prometheus_client", "hdrh", "json", "tempfile", "typer"}
+    late = {"jinja2", "prometheus_client", "hdrh", "json", "rich", "tempfile", "typer"}
     late |= {f"sysbench_py.{name}" for name in ("recording", "describe", "stats.result", "stats.serialise")}
     late |= {f"sysbench_py.sinks.{name}" for name in ("outputs", "files", "html_page", "charts", "prometheus")}
     assert modules & late == set()

@@ -12,6 +12,7 @@ from markupsafe import Markup
 
 from sysbench_py.sinks.charts import COLOURS, Axis, Line, bar_chart, line_chart, linear_axis, log_axis
 from sysbench_py.sinks.grids import LEFT, Grid, errors_grid, open_loop_grids, statements_grid
+from sysbench_py.sinks.text_client import limit_message
 from sysbench_py.stats.cumulate import thinned
 from sysbench_py.stats.model import NS_PER_MS, IntervalStats, LatencyHistogram, TotalStats
 from sysbench_py.stats.result import RunResult
@@ -60,6 +61,7 @@ def render(result: RunResult) -> str:
     page = environment.get_template("page.html.j2")
     return page.render(
         result=result,
+        limit=limit_message(result.client) if result.client else "",
         setup=result.setup,
         total=result.total,
         ending=ENDINGS.get(result.exit_status, "failed"),
