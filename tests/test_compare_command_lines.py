@@ -81,7 +81,7 @@ OWN_OPTIONS = (
     "|mysql-ssl-cert|mysql-compression-algorithms|mysql-password-file|pgsql-password-file|pgsql-sslmode"
     "|pgsql-ignore-errors|create_table_options|reconnect|file-latency-detail|multiplex|output|progress|report-style"
     "|rate-overload|rate-detail|arrival|statements|errors"
-    "|live|preflight"
+    "|live|preflight|workers|processes|dbapi-[a-z-]+"
 )
 REPORT = r"^\nGeneral statistics:\n(.*\n)*?Threads fairness:\n.*\n.*\n\n"
 FAILED = r"The run has failed: the figures above are of what was done before\."
@@ -91,6 +91,7 @@ Compiled-in database drivers:
   mysql - MySQL driver
   pgsql - PostgreSQL driver
   sqlite - SQLite driver
+  dbapi - Driver for any database with a Python DB-API N module
   null - Null driver: sends nothing
 
 """
@@ -99,7 +100,7 @@ ADVICE = r" \((did you mean|write|use) .*\)$"
 # By the ids of docs/compat.md.
 DIFFERENCES = {
     "own-options": several(
-        in_ours(rf"^  --({OWN_OPTIONS})[=\[].*\n|^sqlite options:\n(  --.*\n)+\n|^  (sqlite|null) - .*\n"),
+        in_ours(rf"^  --({OWN_OPTIONS})[=\[].*\n|^(sqlite|dbapi) options:\n(  --.*\n)+\n|^  (sqlite|dbapi|null) - .*\n"),
         in_ours(r"\{sync,async,mmap,uring\}", "{sync,async,mmap}"),
         in_both(r"(?<=\S) +", " "),
     ),
