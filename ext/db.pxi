@@ -482,7 +482,7 @@ def db_setup(str driver, double reconnect_timeout_s, bytes problem=b"No DB drive
     """The driver of db_create(NULL); None for none, and `problem` is what a script is told then.
 
     Forgets that SQL was used, and with what trouble."""
-    global default_driver, no_default_driver, reconnect_timeout_ns, refusals
+    global default_driver, no_default_driver, reconnect_timeout_ns
     default_driver = driver_of(driver) if driver is not None else NULL
     _kept.append(problem)
     no_default_driver = problem
@@ -490,7 +490,7 @@ def db_setup(str driver, double reconnect_timeout_s, bytes problem=b"No DB drive
     across.sql_used = 0
     across.table_trouble = DB_TROUBLE_NONE
     across.connections = 0
-    refusals = 0
+    across.refusals = 0
 
 
 def db_used() -> bool:

@@ -141,21 +141,15 @@ def db_table_trouble() -> str | None:
     return "exists" if trouble == DB_TROUBLE_TABLE_EXISTS else "missing" if trouble == DB_TROUBLE_TABLE_MISSING else None
 
 
-# Why the first connection since db_setup could not be made, for whoever explains that a run has failed.
-cdef uint64_t refusals = 0
-cdef int refusal_number = 0
-cdef char refusal_message[1024]
-
-
 cdef void db_note_refusal(db_connection *con) noexcept nogil:
-    global refusal_number
-    if sb_fetch_add(&refusals, 1) == 0:
-        refusal_number = con.pub.sql_errno
-        memcpy(refusal_message, con.message, sizeof(refusal_message))
+    """Remember why the first connection since db_setup could not be made, for whoever explains a failed run."""
+    if sb_fetch_add(&across.refusals, 1) == 0:
+        across.refusal_number = con.pub.sql_errno
+        memcpy(across.refusal_message, con.message, sizeof(con.message))
 
 
 def db_first_refusal() -> tuple:
-    """(error number, message) of the first connection that could not be made, once no worker runs any more."""
-    if not refusals:
+    """(error number, message) of that connection, once no worker runs any more; (0, "") if all could be made."""
+    if not across.refusals:
         return 0, ""
-    return refusal_number, (<bytes><char *>refusal_message).decode("utf-8", "replace")
+    return across.refusal_number, (<bytes><char *>across.refusal_message).decode("utf-8", "replace")

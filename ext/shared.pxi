@@ -47,6 +47,9 @@ cdef struct shared_counts:
     int sql_used                # a script has asked for an SQL driver
     int table_trouble           # DB_TROUBLE_*, of the last such error
     uint64_t connections        # for the rotation of hosts
+    uint64_t refusals           # connections that could not be made, and of the first one
+    int refusal_number          # the error number
+    char refusal_message[1024]  # and the message
     uint64_t unique_index       # of the unique numbers
     uint64_t sequence           # of the consecutive numbers
 

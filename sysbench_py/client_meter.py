@@ -39,7 +39,7 @@ class _Reading:
     """Cumulative counts at one moment."""
 
     time_ns: int
-    usage: tuple[float, ...]
+    usage: tuple[float, float, int, int]
     busy_ticks: int | None
     periods: tuple[int, int]
 
@@ -75,9 +75,10 @@ class ClientMeter:
         """The figures since `begin`, in which there were so many events."""
         first, last = self._first, self._read()
         duration_s = (last.time_ns - first.time_ns) / 1e9
-        spent = (now - before for now, before in zip(last.usage, first.usage, strict=True))
-        user_s, system_s, waiting, preempted = spent
         periods, throttled = (now - before for now, before in zip(last.periods, first.periods, strict=True))
+        user_s, system_s, waiting, preempted = (
+            now - before for now, before in zip(last.usage, first.usage, strict=True)
+        )
         busy = None
         if first.busy_ticks is not None and last.busy_ticks is not None and duration_s > 0:
             busy = (last.busy_ticks - first.busy_ticks) / TICKS_PER_S / duration_s
@@ -134,10 +135,18 @@ class ClientMeter:
         return min(waited_ns / time_ns, 1.0) if time_ns > 0 else None
 
 
-def _usage() -> tuple[float, ...]:
-    """CPU time in user and system mode, and switches waiting and preempted, of this process and ended children."""
-    usages = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return tuple(sum(getattr(u, name) for u in usages) for name in ("ru_utime", "ru_stime", "ru_nvcsw", "ru_nivcsw"))
+def _usage() -> tuple[float, float, int, int]:
+    """(user time in s, system time in s, voluntary switches, involuntary ones) of this process and of its children.
+
+    Worker processes count, from their start, once they have been waited for, which is when they end.
+    """
+    own, children = map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return (
+        own.ru_utime + children.ru_utime,
+        own.ru_stime + children.ru_stime,
+        own.ru_nvcsw + children.ru_nvcsw,
+        own.ru_nivcsw + children.ru_nivcsw,
+    )
 
 
 def find_quota(root: Path) -> Quota:

@@ -70,7 +70,8 @@ class Runner:
         self._recording = recording
         self._interval_s = plan.report_interval_s or (RECORDED_INTERVAL_S if recording else 0)
         self._crew = _make_crew(plan, workload)
-        self._client = ClientMeter(min(plan.multiplex, plan.threads) or plan.threads, min(plan.multiplex, plan.threads))
+        carriers = min(plan.multiplex, plan.threads)
+        self._client = ClientMeter(carriers or plan.threads, carriers)
         self._live = open_live(plan.live)
         self._start_ns = 0
         self._last_interval: core.Snapshot | None = None

@@ -29,8 +29,9 @@ ALLOWED = {
     "lua_workload": {"core", "drivers", "log", "lua_team", "plan", "script", "stats", "workload"},
     "rates": {"errors", "options", "plan"},
     "runner": {
-        *("client_meter", "core", "errors", "interrupts", "late", "live", "log", "plan", "processes", "progress"),
-        *("rates", "recording", "sinks", "stats", "worker", "workload"),
+        *("client_meter", "core", "errors", "interrupts", "late", "live", "log", "plan"),
+        *("processes", "progress", "rates", "recording"),
+        *("sinks", "stats", "worker", "workload"),
     },
     "processes": {"core", "drivers", "log", "worker"},
     "client_meter": {"core", "stats"},

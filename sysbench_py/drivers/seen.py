@@ -13,6 +13,9 @@ class Seen(NamedTuple):
     server_version: str
 
 
+# What others connect to may also be a library in this process.
+SERVERS = ("mysql", "pgsql")
+
 _seen: dict[Seen, None] = {}
 
 
@@ -27,5 +30,5 @@ def seen() -> list[Seen]:
 
 
 def server_seen() -> bool:
-    """Whether one of them is a server, not a library in this process."""
-    return any(each.driver != "sqlite" for each in _seen)
+    """Whether one of them is a server for certain."""
+    return any(each.driver in SERVERS for each in _seen)

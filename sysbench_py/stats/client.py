@@ -26,12 +26,12 @@ class Client:
     """The load machine during the statistics of a run: `duration_s`, without the warm-up.
 
     `cpus` is how many CPUs the process may use, a container's quota included; `os_threads` those that the workers
-    ran on. `cpu_user_s` and `cpu_system_s` are the CPU time of this process, `cpus_busy` how many of its CPUs were
-    busy on average with anything at all, time stolen by a hypervisor included. `switches_waiting` are context
-    switches because a thread had nothing to do, `switches_preempted` those because another one wanted the CPU.
-    `runnable_avg` and `runnable_max` are how many threads of the whole machine ran or wanted to.
-    `waiting_share` is the share of their time that workers waited for a CPU, `throttled_share` the share of the
-    periods of a container's CPU quota in which it was used up. `clock_read_ns` is what a reading of the clock
+    ran on. `cpu_user_s` and `cpu_system_s` are the CPU time of this process and of its worker processes, `cpus_busy`
+    how many of its CPUs were busy on average with anything at all, time stolen by a hypervisor included.
+    `switches_waiting` are context switches because a thread had nothing to do, `switches_preempted` those because
+    another one wanted the CPU. `runnable_avg` and `runnable_max` are how many threads of the whole machine ran or
+    wanted to. `waiting_share` is the share of their time that workers waited for a CPU, `throttled_share` the share
+    of the periods of a container's CPU quota in which it was used up. `clock_read_ns` is what a reading of the clock
     takes. Where the kernel does not tell, a figure is null. `limits` names what bounded the result on this side.
     """
 
