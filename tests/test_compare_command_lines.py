@@ -100,7 +100,8 @@ ADVICE = r" \((did you mean|write|use) .*\)$"
 # By the ids of docs/compat.md.
 DIFFERENCES = {
     "own-options": several(
-        in_ours(rf"^  --({OWN_OPTIONS})[=\[].*\n|^(sqlite|dbapi) options:\n(  --.*\n)+\n|^  (sqlite|dbapi|null) - .*\n"),
+        in_ours(rf"^  --({OWN_OPTIONS})[=\[].*\n|^(sqlite|dbapi) options:\n(  --.*\n)+\n"),
+        in_ours(r"^  (sqlite|dbapi|null) - .*\n"),
         in_ours(r"\{sync,async,mmap,uring\}", "{sync,async,mmap}"),
         in_both(r"(?<=\S) +", " "),
     ),
