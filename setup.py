@@ -25,9 +25,11 @@ setup(
     packages=[
         "sysbench_py",
         "sysbench_py.builtin",
+        "sysbench_py.builtin.slap",
         "sysbench_py.drivers",
         "sysbench_py.ext",
         "sysbench_py.lua",
+        "sysbench_py.mysqlslap",
         "sysbench_py.sinks",
         "sysbench_py.stats",
         "sysbench_py.tools",

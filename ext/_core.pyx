@@ -34,10 +34,12 @@ include "drv_pgsql.pxi"
 include "drv_sqlite.pxi"
 include "drv_dbapi.pxi"         # by a DB-API 2.0 module, with the interpreter lock
 include "drivers.pxi"         # the registry of drivers
+include "client.pxi"          # a connection for Python
 include "bench_cpu.pxi"       # the work of the built-in tests
 include "bench_memory.pxi"
 include "bench_threads.pxi"
 include "bench_mutex.pxi"
+include "bench_slap.pxi"
 include "fileio_requests.pxi"   # the fileio test: the order of requests
 include "fileio_test.pxi"       # what its workers have, and how they fail
 include "fileio_validate.pxi"   # contents that can be checked

@@ -223,8 +223,8 @@ cdef public sql_driver *db_create(const char *name) noexcept nogil:
     return NULL
 
 
-cdef public sql_connection *db_connection_create(sql_driver *driver, int thread_id) noexcept nogil:
-    """Connect; NULL after a message if that fails."""
+cdef db_connection *db_connection_new(db_driver *driver, int thread_id) noexcept nogil:
+    """A connection that is not yet made; NULL without memory."""
     cdef db_connection *con
     global free_connections
     pthread_mutex_lock(&db_mutex)
@@ -238,12 +238,20 @@ cdef public sql_connection *db_connection_create(sql_driver *driver, int thread_
         if con == NULL:
             return NULL
     memset(con, 0, sizeof(db_connection))
-    con.driver = <db_driver *>driver
-    con.pub.driver = driver
+    con.driver = driver
+    con.pub.driver = &driver.pub
     con.pub.thread_id = thread_id
     con.slot = <uint32_t>sb_fetch_add(&across.connections, 1)
     con.result.connection = con
     con.refs = 1
+    return con
+
+
+cdef public sql_connection *db_connection_create(sql_driver *driver, int thread_id) noexcept nogil:
+    """Connect; NULL after a message if that fails."""
+    cdef db_connection *con = db_connection_new(<db_driver *>driver, thread_id)
+    if con == NULL:
+        return NULL
     if db_connect(con, True) != DB_OK:
         db_unref(con)
         return NULL

@@ -138,6 +138,17 @@ def sqlite_setup(
     loosen: Callable[[str], str | None],
 ) -> None: ...
 
+class SqlError(Exception):
+    number: int
+    sqlstate: str
+    message: str
+    def __init__(self, number: int, sqlstate: str, message: str) -> None: ...
+
+class SqlClient:
+    def __init__(self) -> None: ...
+    def execute(self, statement: bytes) -> list[tuple[bytes | None, ...]]: ...
+    def close(self) -> None: ...
+
 # the work of the built-in tests
 def bench_cpu_worker(thread_id: int, limit: int) -> bool: ...
 def bench_cpu_primes(limit: int) -> int: ...
@@ -147,6 +158,22 @@ class LockArray:
 
 def bench_threads_worker(thread_id: int, array: LockArray, yields: int) -> bool: ...
 def bench_mutex_worker(thread_id: int, array: LockArray, locks: int, loops: int) -> bool: ...
+
+class SlapWork:
+    def __init__(
+        self,
+        statements: list[tuple[bytes, bytes | None]],
+        keys: list[bytes],
+        *,
+        queries: int,
+        on_connect: list[bytes],
+        commit_every: int,
+        on_commit: list[bytes],
+        on_end: list[bytes],
+        detach_every: int,
+    ) -> None: ...
+
+def bench_slap_worker(thread_id: int, work: SlapWork) -> bool: ...
 
 class MemoryBlock:
     def __init__(self, size_bytes: int, huge_page_bytes: int) -> None: ...

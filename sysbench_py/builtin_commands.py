@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import TYPE_CHECKING
 
 from sysbench_py import core
@@ -18,10 +19,35 @@ from sysbench_py.script_commands import set_up_rand
 
 if TYPE_CHECKING:
     from sysbench_py.recording import Recording
+    from sysbench_py.workload import Workload
 
 # What a worker's thread and numbers take at least.
 WORKER_BYTES = 16 * 1024
 
+
+class _Runs:
+    def __init__(self, plan: Plan, interrupts: Interrupts, recording: Recording | None) -> None:
+        self._plan = plan
+        self._interrupts = interrupts
+        self._recording = recording
+
+    @property
+    def recorded(self) -> bool:
+        return self._recording is not None
+
+    def whole(self, workload: Workload) -> ExitStatus:
+        check_threads(self._plan, WORKER_BYTES)
+        return Runner(self._plan, workload, self._interrupts, self._recording).run()
+
+    def part(self, workload: Workload, plan: Plan) -> ExitStatus:
+        check_threads(plan, WORKER_BYTES)
+        return Runner(plan, workload, self._interrupts, self._recording, banner=False).run()
+
+    def between(self) -> bool:
+        if self._interrupts.signal_number is None:
+            self._interrupts.begin("run")
+            self._interrupts.run_started(threading.Event())
+        return self._interrupts.signal_number is None
 
 class BuiltinCommands:
     """A built-in test and the commands that the command line asks it for."""
@@ -77,8 +103,7 @@ class BuiltinCommands:
         self._interrupts.begin(command)
         test = self._create()
         if command == "run":
-            check_threads(self._plan, WORKER_BYTES)
-            return Runner(self._plan, test, self._interrupts, self._recording).run()
+            return test.conduct(_Runs(self._plan, self._interrupts, self._recording))
         return test.commands[command]()
 
     def _create(self) -> BuiltinTest:

@@ -70,8 +70,10 @@ def without_passwords(text: str) -> str:
     return text if _NO_SECRET.fullmatch(text) else _IN_TEXT.sub(HIDDEN, text)
 
 
-def hide_passwords(argv: Sequence[str]) -> None:
+def hide_passwords(argv: Sequence[str], short: str = "") -> None:
     """Overwrite what `--...password=` options and --dbapi-connect say in the memory that `ps` shows of this process.
+
+    `short` is a short option, such as `-p`, with a password behind it.
 
     Python's own `argv` keeps them. Where there is no /proc nothing is done.
     """
@@ -80,6 +82,8 @@ def hide_passwords(argv: Sequence[str]) -> None:
         name, _, value = argument.partition(b"=")
         if value and name.startswith(b"--") and is_secret(name.decode("ascii", "replace")):
             secrets[argument] = len(name) + 1
+        elif short and argument.startswith(short.encode()) and len(argument) > len(short):
+            secrets[argument] = len(short)
     if not secrets:
         return
     try:

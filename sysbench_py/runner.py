@@ -59,15 +59,22 @@ _WHILE_RUNNING = (Action.SHUTDOWN, Action.LATE, Action.PROGRESS, Action.CLIENT_S
 
 
 class Runner:
-    """One run of a workload."""
+    """One run of a workload. Without a `banner` it begins in silence, as one of several."""
 
     def __init__(
-        self, plan: Plan, workload: Workload, interrupts: Interrupts, recording: Recording | None = None
+        self,
+        plan: Plan,
+        workload: Workload,
+        interrupts: Interrupts,
+        recording: Recording | None = None,
+        *,
+        banner: bool = True,
     ) -> None:
         self._plan = plan
         self._workload = workload
         self._interrupts = interrupts
         self._recording = recording
+        self._banner = banner
         self._interval_s = plan.report_interval_s or (RECORDED_INTERVAL_S if recording else 0)
         self._crew = _make_crew(plan, workload)
         carriers = min(plan.multiplex, plan.threads)
@@ -88,21 +95,24 @@ class Runner:
         plan = self._plan
         if not self._workload.begin():
             return ExitStatus.ERROR
-        self._announce()
+        if self._banner:
+            self._announce()
         self._seed()
         for priority, message in self._workload.mode_messages():
             log(priority, message)
         if not self._workload.open():
             return ExitStatus.ERROR
         self._announce_helpers()
-        log(NOTICE, "Initializing worker threads...\n")
+        if self._banner:
+            log(NOTICE, "Initializing worker threads...\n")
         self._crew.start()
         if not self._all_ready():
             return ExitStatus.ERROR
         self._begin_recording()
         self._interrupts.run_started(self._crew.wake)
         # Before the barrier opens, as the workers may print at once.
-        log(NOTICE, "Threads started!\n")
+        if self._banner:
+            log(NOTICE, "Threads started!\n")
         limit_s = plan.time_limit_s + plan.warmup_s if plan.time_limit_s else 0
         self._start_ns = self._crew.open(limit_s * NS_PER_S, True, plan.warmup_s * NS_PER_S)
         self._warm_up()

@@ -12,14 +12,35 @@ from typing import Protocol
 
 from sysbench_py.errors import ExitStatus
 from sysbench_py.options import Option
+from sysbench_py.plan import Plan
 from sysbench_py.workload import Workload
 
 
-class BuiltinTest(Workload, Protocol):
+class Runs(Protocol):
+    """What the `run` command of a test is made of."""
+
+    @property
+    def recorded(self) -> bool:
+        """Whether --output asks for the result, which is that of one run."""
+
+    def whole(self, workload: Workload) -> ExitStatus:
+        """The command is one run."""
+
+    def part(self, workload: Workload, plan: Plan) -> ExitStatus:
+        """One of several runs, with a plan of its own; it begins without a banner."""
+
+    def between(self) -> bool:
+        """Whether to go on with what lies between runs, asked often: a signal no longer ends it elsewhere."""
+
+
+class BuiltinTest(Protocol):
     """A built-in test; `commands` are those besides run and help, for example fileio's prepare."""
 
     @property
     def commands(self) -> Mapping[str, Callable[[], ExitStatus]]: ...
+
+    def conduct(self, runs: Runs) -> ExitStatus:
+        """The `run` command."""
 
 
 @dataclass(frozen=True)
@@ -49,5 +70,6 @@ BUILTIN_TESTS = {
         Builtin("memory", "Memory functions speed test", "memory"),
         Builtin("threads", "Threads subsystem performance test", "threads"),
         Builtin("mutex", "Mutex performance test", "mutex"),
+        Builtin("slap", "SQL of one's own from many clients, as mysqlslap does", "slap"),
     )
 }

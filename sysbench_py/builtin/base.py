@@ -6,6 +6,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 
 from sysbench_py import core
+from sysbench_py.builtin import Runs
 from sysbench_py.errors import ExitStatus, UsageError
 from sysbench_py.options import option_key
 from sysbench_py.workload import Workload
@@ -15,6 +16,9 @@ class SimpleTest(Workload):
     """A test without commands."""
 
     commands: Mapping[str, Callable[[], ExitStatus]] = {}
+
+    def conduct(self, runs: Runs) -> ExitStatus:
+        return runs.whole(self)
 
     @abstractmethod
     def run_worker(self, thread_id: int) -> bool:

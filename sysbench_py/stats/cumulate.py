@@ -19,8 +19,8 @@ def joined(intervals: Sequence[IntervalStats]) -> IntervalStats:
     return replace(
         last,
         interval_s=sum(each.interval_s for each in intervals),
-        counters=_sum([each.counters for each in intervals]),
-        latency=_latency([each.latency for each in intervals]),
+        counters=counters_sum([each.counters for each in intervals]),
+        latency=latencies_merged([each.latency for each in intervals]),
         own_lines=(),
     )
 
@@ -32,11 +32,13 @@ def thinned(intervals: Sequence[IntervalStats], most: int) -> list[IntervalStats
     return [joined(whole[start : start + size]) for start in range(0, len(whole), size)] if whole else []
 
 
-def _sum(counters: Sequence[Counters]) -> Counters:
+def counters_sum(counters: Sequence[Counters]) -> Counters:
+    """All counts together."""
     return Counters(**{field.name: sum(getattr(each, field.name) for each in counters) for field in fields(Counters)})
 
 
-def _latency(parts: Sequence[Latency]) -> Latency:
+def latencies_merged(parts: Sequence[Latency]) -> Latency:
+    """What one of all their latencies would be. Raises IndexError without any."""
     busy = [part for part in parts if part.histogram.count]
     histogram = LatencyHistogram.merged(part.histogram for part in busy)
     sum_ns = sum(part.sum_ns for part in busy)
