@@ -12,6 +12,7 @@ from sysbench_py.command_line import COMMANDS, CommandLine, apply_test_options, 
 from sysbench_py.errors import ExitStatus, UsageError
 from sysbench_py.help import options_text
 from sysbench_py.interrupts import Interrupts
+from sysbench_py.log import FATAL, log
 from sysbench_py.options import Option
 from sysbench_py.plan import Plan
 from sysbench_py.runner import Runner
@@ -43,11 +44,14 @@ class _Runs:
         check_threads(plan, WORKER_BYTES)
         return Runner(plan, workload, self._interrupts, self._recording, banner=False).run()
 
-    def between(self) -> bool:
+    def between(self) -> ExitStatus:
         if self._interrupts.signal_number is None:
             self._interrupts.begin("run")
             self._interrupts.run_started(threading.Event())
-        return self._interrupts.signal_number is None
+            return ExitStatus.OK
+        log(FATAL, f"interrupted by {self._interrupts.name}")
+        return self._interrupts.status(ExitStatus.ERROR)
+
 
 class BuiltinCommands:
     """A built-in test and the commands that the command line asks it for."""

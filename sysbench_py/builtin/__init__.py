@@ -29,8 +29,9 @@ class Runs(Protocol):
     def part(self, workload: Workload, plan: Plan) -> ExitStatus:
         """One of several runs, with a plan of its own; it begins without a banner."""
 
-    def between(self) -> bool:
-        """Whether to go on with what lies between runs, asked often: a signal no longer ends it elsewhere."""
+    def between(self) -> ExitStatus:
+        """Asked before every small thing that is done between runs, as a signal does not end it then: OK to go on,
+        or, after a message, the status to end with."""
 
 
 class BuiltinTest(Protocol):

@@ -123,9 +123,9 @@ class Conductor:
 
     def _execute_all(self, statements: Sequence[str]) -> None:
         for statement in statements:
-            if not self._runs.between():
-                log(FATAL, "interrupted")
-                raise StepFailed(ExitStatus.ERROR)
+            status = self._runs.between()
+            if status is not ExitStatus.OK:
+                raise StepFailed(status)
             with self._errors_told(statement):
                 self._execute(statement)
 

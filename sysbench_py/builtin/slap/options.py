@@ -259,5 +259,5 @@ def _generated(options: OptionSet) -> Generated:
         )
     # Queries by key, and those of mixed and update in a table with a key, pick one of the rows that are there.
     if generated.has_key and generated.load_type in ("key", "mixed", "update") and not generated.rows:
-        raise _invalid(f"{prefix}-write-number", 1, "use at least 2, so that there is a row to look for")
+        raise _invalid(f"{prefix}-write-number", 1, "use at least 2, as queries look for a row")
     return generated
