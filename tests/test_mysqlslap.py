@@ -119,8 +119,8 @@ def test_fewer_queries_than_clients() -> None:
 
 
 def test_report_and_csv(slapped: MariaDB, tmp_path: Path) -> None:
-    arguments = [*login(slapped), "-a", "-e", "innodb,myisam", "-c1,2", "--number-of-queries=20", "-i2"]
-    for more in ([], ["--csv"], ["--silent"], ["--csv", "-s"]):
+    arguments = [*login(slapped), "-a", "-e", "myisam,memory", "-c1,2", "--number-of-queries=20"]
+    for more in (["-i2"], ["--silent"], ["--csv", "-s"]):
         theirs, mine = reference_slap(*arguments, *more), our_slap(*arguments, *more)
         assert (mine.status, mine.stderr) == (0, "")
         assert shape(mine.stdout) == shape(theirs.stdout)
@@ -128,7 +128,7 @@ def test_report_and_csv(slapped: MariaDB, tmp_path: Path) -> None:
         assert slap(*arguments, f"--csv={tmp_path}/slap.csv").stdout == ""
     rows = shape((tmp_path / "slap.csv").read_text()).splitlines()
     assert rows == 2 * [
-        f"{engine},mixed,S,S,S,{clients}" for engine in ("innodb", "myisam") for clients in ("1,20", "2,10")
+        f"{engine},mixed,S,S,S,{clients}" for engine in ("myisam", "memory") for clients in ("1,20", "2,10")
     ]
 
 

@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from tests.support.mariadb import MariaDB
+from tests.support.on_path import sysbench_on_path
 from tests.support.postgres import PostgreSQL
-from tests.support.proc import Result, wait_until
+from tests.support.proc import Result, Run, wait_until
 from tests.support.reference import ours
 from tests.support.slap import SCHEMA, add_user, driver
 
@@ -167,19 +168,23 @@ def test_no_drop(slapped: MariaDB) -> None:
     slapped.sql(f"DROP SCHEMA {SCHEMA}")
 
 
-def test_lost_connection_and_deadlock_are_survived(slapped: MariaDB) -> None:
-    """A connection that is made anew is in the schema again."""
-    kills = "SELECT 1;KILL CONNECTION_ID();SELECT COUNT(*) FROM a"
-    result = slap(
-        *driver(slapped),
-        f"--query={kills}",
-        "--create=CREATE TABLE a (i int)",
-        "--delimiter=;",
-        "--mysql-ignore-errors=1317,1927,2006,2013,all",
-        "--number-of-queries=1",
-        "--detach=1",
-    )
-    assert steps(result) == [("1", "1")]
+def test_lost_connection(slapped: MariaDB) -> None:
+    """One that is made anew is in the schema again."""
+    statements = ["--query=SELECT COUNT(*) FROM a;DO SLEEP(0.05)", "--create=CREATE TABLE a (i int)", "--delimiter=;"]
+    arguments = [*driver(slapped), *statements, "--number-of-queries=40", "--mysql-ignore-errors=all"]
+    asleep = "SELECT id FROM information_schema.processlist WHERE info = 'DO SLEEP(0.05)'"
+    with ours.start("slap", *arguments, "run") as run:
+        wait_until(lambda: _killed(slapped, asleep), "the end of the connection")
+        result = run.result()
+    assert steps(result) == [("1", "40")]
+    assert "\tIgnored errors: 0, reconnects: 1\n" in result.stdout
+
+
+def _killed(server: MariaDB, query: str) -> bool:
+    for (number,) in server.sql(query):
+        server.sql(f"KILL {number}")
+        return True
+    return False
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -247,6 +252,17 @@ def test_mistakes(arguments: str, message: str, tmp_path: Path) -> None:
     result = ours("slap", *arguments.split(), "run", cwd=tmp_path)
     assert (result.status, result.stderr) == (1, "")
     assert result.stdout.partition("\n\n")[2] == f"FATAL: {message}\n"
+
+
+def test_example(tmp_path: Path) -> None:
+    example = Path(__file__).parent.parent / "examples" / "slap.sh"
+    with Run("sh", str(example), str(tmp_path / "slap.db"), env=sysbench_on_path(tmp_path)) as run:
+        result = run.result()
+    generated, own = (part.partition("\n\n")[2] for part in result.stdout.split("sysbench 1.0.20")[1:])
+    assert (result.status, result.stderr) == (0, "")
+    assert [match["clients"] for match in BLOCK.finditer(generated)] == ["1", "4"]
+    assert [match["queries"] for match in BLOCK.finditer(own)] == ["500"]
+    assert objects_in(tmp_path / "slap.db") == []
 
 
 def test_help_lists_the_options() -> None:

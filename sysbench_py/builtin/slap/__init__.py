@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sysbench_py.builtin.slap.options import OPTIONS
-from sysbench_py.builtin.slap.test import SlapTest
+from sysbench_py.builtin.slap.slap import SlapTest
 from sysbench_py.options import OptionSet
 from sysbench_py.plan import Plan
 

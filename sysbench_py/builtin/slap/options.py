@@ -48,9 +48,9 @@ OPTIONS = (
     Option("auto-generate-sql-add-autoincrement", Kind.BOOL, "off", "generate a table with an AUTO_INCREMENT column"),
     Option("auto-generate-sql-guid-primary", Kind.BOOL, "off", "generate a table with a GUID as its primary key"),
     Option("auto-generate-sql-secondary-indexes", Kind.INT, "0", "number of unique columns of GUIDs in the table"),
-    Option("auto-generate-sql-write-number", Kind.INT, "100", "rows in the table at the start, and one"),
+    Option("auto-generate-sql-write-number", Kind.INT, "100", "rows in the table at the start, plus one"),
     Option("auto-generate-sql-unique-write-number", Kind.INT, "10", "how many of these rows differ"),
-    Option("auto-generate-sql-unique-query-number", Kind.INT, "10", "how many generated queries differ, less one"),
+    Option("auto-generate-sql-unique-query-number", Kind.INT, "10", "generated queries that differ, less one"),
     Option(
         "auto-generate-sql-execute-number",
         Kind.INT,
