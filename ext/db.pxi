@@ -3,12 +3,6 @@
 # Every operation has two phases: send, and receive, which either completes or returns DB_AGAIN to be called
 # again when the descriptor of wait_fd is readable. A worker thread that has nothing else to do waits in between.
 
-cdef extern from "<fcntl.h>" nogil:
-    int fcntl(int, int, ...)
-    int F_GETFL
-    int F_SETFL
-    int O_NONBLOCK
-
 cdef enum:
     DB_OK = 0
     DB_AGAIN = 1                # receive only: wait for the descriptor, then call again
@@ -168,14 +162,8 @@ cdef int db_connect(db_connection *con, bint say_why) noexcept nogil:
         return DB_FAILED
     con.epoch += 1
     if this_fiber() != NULL:
-        db_must_not_block(con.driver.ops.wait_fd(con))
+        socket_must_not_block(con.driver.ops.wait_fd(con))
     return DB_OK
-
-
-cdef void db_must_not_block(int fd) noexcept nogil:
-    cdef int flags = fcntl(fd, F_GETFL, 0) if fd >= 0 else -1
-    if flags >= 0:
-        fcntl(fd, F_SETFL, flags | O_NONBLOCK)
 
 
 cdef int db_disconnect(void *con) noexcept nogil:
@@ -250,12 +238,10 @@ cdef db_connection *db_connection_new(db_driver *driver, int thread_id) noexcept
 cdef public sql_connection *db_connection_create(sql_driver *driver, int thread_id) noexcept nogil:
     """Connect; NULL after a message if that fails."""
     cdef db_connection *con = db_connection_new(<db_driver *>driver, thread_id)
-    if con == NULL:
-        return NULL
-    if db_connect(con, True) != DB_OK:
+    if con != NULL and db_connect(con, True) != DB_OK:
         db_unref(con)
-        return NULL
-    return &con.pub
+        con = NULL
+    return <sql_connection *>con
 
 
 cdef void db_unref(db_connection *con) noexcept nogil:

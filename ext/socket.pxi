@@ -1,10 +1,16 @@
-# What the wire protocols share: a socket's two system calls, and buffers that grow.
+# What the wire protocols share: a socket's system calls, and buffers that grow.
 
 cdef extern from "<sys/socket.h>" nogil:
     ssize_t send(int, const void *, size_t, int)
     ssize_t recv(int, void *, size_t, int)
     int MSG_NOSIGNAL
     int MSG_DONTWAIT
+
+cdef extern from "<fcntl.h>" nogil:
+    int fcntl(int, int, ...)
+    int F_GETFL
+    int F_SETFL
+    int O_NONBLOCK
 
 cdef extern from "<errno.h>" nogil:
     int EWOULDBLOCK
@@ -71,3 +77,9 @@ cdef ssize_t socket_receive(int fd, bint polled, char *to, size_t room) noexcept
             return WIRE_WOULD_BLOCK
         if errno != EINTR:
             return -1
+
+
+cdef void socket_must_not_block(int fd) noexcept nogil:
+    cdef int flags = fcntl(fd, F_GETFL, 0) if fd >= 0 else -1
+    if flags >= 0:
+        fcntl(fd, F_SETFL, flags | O_NONBLOCK)

@@ -190,7 +190,7 @@ def test_a_query_that_fails(slapped: MariaDB) -> None:
     [
         (
             "-a --auto-generate-sql-load-type=reed",
-            "FATAL: Invalid value for --auto-generate-sql-load-type: 'reed' (use ",
+            "FATAL: Invalid value for --auto-generate-sql-load-type: 'reed' (did you mean 'read'?)",
         ),
         ("-a -c 0", "FATAL: Invalid value for --concurrency: '0' (use numbers from 1"),
         ("-a -c two", "FATAL: Invalid value for --concurrency: 'two' (use numbers from 1"),

@@ -236,7 +236,10 @@ def test_rows_are_the_same_in_every_run_unless_asked() -> None:
             "--auto-generate-sql --db-driver=sqlite --create-schema=x",
             "--create-schema=x is not for SQLite (name a file with --sqlite-db)",
         ),
-        ("--auto-generate-sql --db-driver=none", "invalid database driver name: 'none'"),
+        (
+            "--auto-generate-sql --db-driver=none",
+            "invalid database driver name: 'none' (use mysql, pgsql, sqlite, null)",
+        ),
         (
             "--auto-generate-sql --auto-generate-sql-write-number=1 --auto-generate-sql-guid-primary",
             "Invalid value for --auto-generate-sql-write-number: '1' (use at least 2, as queries look for a row)",
