@@ -3,8 +3,8 @@
     python -m benchmarks.slap [--ours COMMAND] [--reference PROGRAM] [--pairs N] [WORD...] -- LOGIN...
 
 LOGIN are arguments of both that reach a server as a user who may make schemas, such as -S /run/mysqld/mysqld.sock
--uroot. Each row runs both in turn (A B A B ...). The table shows the least seconds that each reports, as what else the machine
-does only adds to them, and those that the whole programs take; the ratios are below 1 where ours is faster.
+-uroot. Each row runs both in turn (A B A B ...). The table shows the least seconds that each reports, as what else the
+machine does only adds to them, and those that the whole programs take; the ratios are below 1 where ours is faster.
 mariadb-slap's reported seconds include the connections of its clients, ours do not; both whole programs make them.
 WORDs select the rows whose names contain one of them.
 """
