@@ -20,6 +20,12 @@ class Script:
 
     def __init__(self, settings: Settings, driver: str, seed: int) -> None:
         """Raises UsageError for what the driver's databases do not have."""
+        if driver not in DIALECTS:
+            raise UsageError.fatal(
+                f"the slap test does not run on --db-driver={driver}",
+                about="db_driver",
+                advice=f"use {', '.join(DIALECTS)}",
+            )
         self._settings = settings
         self._dialect = DIALECTS[driver]
         if settings.engines[0].name and driver not in ("mysql", "null"):
