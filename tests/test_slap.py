@@ -238,7 +238,11 @@ def test_rows_are_the_same_in_every_run_unless_asked() -> None:
         ),
         (
             "--auto-generate-sql --db-driver=none",
-            "invalid database driver name: 'none' (use mysql, pgsql, sqlite, null)",
+            "invalid database driver name: 'none' (use mysql, pgsql, sqlite, dbapi, null)",
+        ),
+        (
+            "--query=x --db-driver=dbapi",
+            "the slap test does not run on --db-driver=dbapi (use mysql, pgsql, sqlite, null)",
         ),
         (
             "--auto-generate-sql --auto-generate-sql-write-number=1 --auto-generate-sql-guid-primary",
