@@ -45,10 +45,11 @@ local function tables_of_name(con, name, table_num)
   return tonumber((con:query_row(format(count_tables[name], table_num))))
 end
 
--- Create a table unless it is there; `columns` is what stands behind its name.
+-- Create a table unless it is there; `columns` is what stands behind its name. The blanks are the original's, which
+-- servers log.
 function dialects.create_if_missing(con, name, table_num, columns)
   if count_tables[name] == nil then
-    con:query(format("CREATE TABLE IF NOT EXISTS sbtest%d %s", table_num, columns))
+    con:query(format("        CREATE TABLE IF NOT EXISTS sbtest%d %s", table_num, columns))
   elseif tables_of_name(con, name, table_num) ~= 1 then
     con:query(format("CREATE TABLE sbtest%d %s", table_num, columns))
   end
