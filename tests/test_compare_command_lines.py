@@ -101,7 +101,7 @@ ADVICE = r" \((did you mean|write|use) .*\)$"
 DIFFERENCES = {
     "own-options": several(
         in_ours(rf"^  --({OWN_OPTIONS})[=\[].*\n|^(sqlite|dbapi) options:\n(  --.*\n)+\n"),
-        in_ours(r"^  (sqlite|dbapi|null) - .*\n"),
+        in_ours(r"^  (sqlite|dbapi|null|slap) - .*\n"),
         in_ours(r"\{sync,async,mmap,uring\}", "{sync,async,mmap}"),
         in_both(r"(?<=\S) +", " "),
     ),
