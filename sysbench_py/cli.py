@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 TOOLS = "tools"
 # Tools that are reached without that word too.
-COMMANDS_OF_THEIR_OWN = ("report",)
+COMMANDS_OF_THEIR_OWN = ("report", "sweep", "compare", "ab")
 STDIN, STDOUT, STDERR = range(3)
 OUTPUT_LOST = "the results could not be written to standard output"
 

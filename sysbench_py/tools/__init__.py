@@ -7,9 +7,12 @@ from collections.abc import Sequence
 
 # What there is, for those who list it; app.py has the commands themselves.
 TOOLS = {
+    "ab": "Run two set-ups in turn and compare them: servers, options or scripts.",
+    "compare": "Compare saved results: ratios of throughput and latency, how certain they are, and a verdict.",
     "completion": "Print a shell's completion script: tests, commands and options, those of scripts included.",
     "drivers": "List the database drivers, what each needs, and whether that is installed and usable here.",
     "report": "Print a saved result as its run has printed it, or write it in other formats.",
+    "sweep": "Run a test at several values of an option, or of two, and draw its curve.",
 }
 
 
@@ -29,4 +32,4 @@ def run_tool(arguments: Sequence[str]) -> int:
     except WrongUse as error:
         print(f"sysbench tools: {' '.join(error.format_message().split())}", file=sys.stderr)
         return 1
-    return 0 if arguments and status in (0, None) else 1
+    return int(status or 0) if arguments else 1

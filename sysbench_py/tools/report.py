@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from sysbench_py.tools.explained import explained
+
 if TYPE_CHECKING:
     from sysbench_py.stats.result import RunResult
 
@@ -22,32 +24,16 @@ def report(
 
     Without a name, a file is called as FILE, with the ending of its format; - is standard output.
     """
-    from sysbench_py.errors import UsageError
+    from sysbench_py.sinks.json_document import read_file
 
-    try:
-        result = load(file)
+    with explained():
+        result = read_file(file)
         if output:
             _write(result, file, output)
         else:
             from sysbench_py.sinks.text import result_text
 
             typer.echo(result_text(result), nl=False)
-    except UsageError as error:
-        typer.echo(error.line, err=True)
-        raise typer.Exit(1) from None
-
-
-def load(file: Path) -> RunResult:
-    """The result in a file. Raises UsageError if it cannot be read or is none."""
-    from sysbench_py.errors import UsageError
-    from sysbench_py.sinks.json_document import read
-
-    try:
-        return read(file.read_bytes())
-    except OSError as error:
-        raise UsageError.fatal(f"Cannot read '{file}': {error.strerror}") from None
-    except ValueError as error:
-        raise UsageError.fatal(f"'{file}' is no result that --output=json has written: {error}") from None
 
 
 def _write(result: RunResult, file: Path, texts: list[str]) -> None:
