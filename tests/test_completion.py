@@ -47,7 +47,7 @@ def offered(folder: Path, *words: str) -> list[str]:
         (["./thi"], ["./things.lua"]),
         (["to"], ["tools"]),
         (["--time=3", "to"], []),
-        (["tools", "comp"], ["completion"]),
+        (["tools", "comp"], ["compare", "completion"]),
         (["tools", "dr"], ["drivers"]),
         (["cpu", ""], ["run", "help"]),
         (["things.lua", ""], ["prepare", "run", "help", "own"]),
