@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 import numpy.typing as npt
@@ -97,12 +98,14 @@ class Sample:
         return float(np.max(np.diff(beside), initial=0.0) ** 2 / 12)
 
 
+@cache
 def run_weights(size: int) -> Floats:
     """How often each of `size` runs is drawn, a row a resample."""
     draws = np.random.default_rng(size).integers(size, size=(RESAMPLES, size))
     return _counted(draws, size)
 
 
+@cache
 def block_weights(size: int) -> Floats:
     """How often each interval of a run is drawn in blocks of a `PARTS`-th of the run, which wrap around its end.
 
@@ -151,6 +154,7 @@ def difference(estimate: Estimate, confidence: float) -> Ratio:
     return Ratio(math.exp(estimate.log), math.exp(estimate.log - reach), math.exp(estimate.log + reach))
 
 
+@cache
 def student_quantile(share: float, freedom: float) -> float:
     """The quantile of Student's distribution, for shares from 0.5; degrees of freedom may be fractional, from 1.
 

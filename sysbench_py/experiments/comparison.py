@@ -131,6 +131,8 @@ class Line:
         return f"{self.where}: {self.metric.name}" if self.where else self.metric.name
 
     def __str__(self) -> str:
+        if self.change >= 1:
+            return f"{self.title} {self.ratio.value:.1f} times as high"
         return f"{self.title} {abs(self.change):.1%} {'higher' if self.change > 0 else 'lower'}"
 
 

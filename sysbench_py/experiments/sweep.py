@@ -212,8 +212,8 @@ def conduct(
         failure.unlink(missing_ok=True)
         result = read_file(file, intervals=False)
         runs.setdefault(values, []).append(result)
-        tell(f"{where}: {_headline(result)}")
         keep(runs)
+        tell(f"{where}: {_headline(result)}")
     if not failed:
         _around(folder, folder.plan.after, given, tell)
     return failed

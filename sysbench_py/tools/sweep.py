@@ -159,6 +159,7 @@ def _conduct(folder: SweepFolder, given: Sequence[str], forms: Sequence[str]) ->
         try:
             failed = conduct(folder, given, typer.echo, keep)
         except Interrupted as signal:
+            keep(folder.runs())
             done = runs_in_all - len(folder.missing())
             again = f"sysbench sweep --resume={folder.path} goes on"
             typer.echo(f"interrupted by {signal}: {done} of {runs_in_all} runs are done; {again}", err=True)
