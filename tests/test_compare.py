@@ -17,10 +17,12 @@ from sysbench_py.experiments.comparison import Line, Side, compare, differences,
 from sysbench_py.sinks.json_document import render
 from sysbench_py.stats.result import RunResult
 from tests.support.durable_postgres import DurablePostgreSQL
-from tests.support.proc import Result
+from tests.support.on_path import sysbench_on_path
+from tests.support.proc import Result, Run
 from tests.support.reference import ours
 from tests.support.results import SETUP, result
 
+ROOT = Path(__file__).parent.parent
 COMPARISONS = 100
 
 
@@ -256,6 +258,16 @@ def test_ab_with_a_side_that_fails(script: Path) -> None:
     assert shown.status == 1
     assert "pair 2, B failed: run: exit status 1: FATAL: `thread_init' function failed: no luck" in shown.stdout
     assert shown.stderr == "FATAL: 0 complete pairs are too few to compare: see out\n"
+
+
+def test_the_example_runs(tmp_path: Path) -> None:
+    environment = {**sysbench_on_path(tmp_path), "SYSBENCH_LIMIT": "--time=0 --events=50"}
+    with Run("sh", str(ROOT / "examples" / "sweep_and_compare.sh"), cwd=tmp_path, env=environment) as running:
+        shown = running.result()
+    assert (shown.status, shown.stderr) == (0, "")
+    assert "\nbest: threads=" in shown.stdout
+    assert shown.stdout.count("\nset-up, A / B: db_ps_mode auto / disable\n") == 2
+    assert (tmp_path / "sweep" / "sweep.png").exists()
 
 
 def test_ctrl_c_keeps_complete_pairs(script: Path) -> None:

@@ -116,6 +116,12 @@ def test_what_is_swept_is_told_from_what_has_commas_of_its_own(folder: Path) -> 
     assert [(axis.name, axis.values) for axis in words.axes] == [("shape", ("a", "b"))]
 
 
+def test_words_behind_two_dashes_are_the_test_s(folder: Path) -> None:
+    result = sweep(folder, *QUICK, "--folder=out", "--", "t.lua", "--folder=mine", "--n=1,2", "run")
+    # An option that the script does not have: that the script was asked shows whose it is.
+    assert (result.status, result.stderr) == (1, "invalid option: --folder=mine\n")
+
+
 def test_every_point_is_run_once_before_any_is_run_again(folder: Path) -> None:
     order = planned(folder, "--threads=1..8", "run").order()
     assert len(order) == 24

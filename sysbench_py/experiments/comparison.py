@@ -251,6 +251,8 @@ def _described(setup: Setup) -> dict[str, str]:
     found = {"test": setup.test, "server": servers, "engine": setup.engine}
     found |= {"host": setup.machine.host, "CPU": setup.machine.cpu, "CPUs": str(setup.machine.cpus)}
     for name, value in setup.options.items():
-        text = ",".join(value) if isinstance(value, tuple) else str(value)
+        # As they were typed: scripts have floats for whole numbers.
+        number = f"{value:.15g}" if isinstance(value, float) else str(value)
+        text = ",".join(value) if isinstance(value, tuple) else number
         found[name] = text or "''"
     return found
