@@ -27,6 +27,8 @@ from sysbench_py.stats.model import NS_PER_MS, LatencyHistogram
 from sysbench_py.stats.result import RunResult, Setup
 
 CONFIDENCE = 0.95
+# Options that say what is done with the results.
+_OF_NO_CONCERN = ("output", "progress")
 
 
 @dataclass(frozen=True)
@@ -251,6 +253,8 @@ def _described(setup: Setup) -> dict[str, str]:
     found = {"test": setup.test, "server": servers, "engine": setup.engine}
     found |= {"host": setup.machine.host, "CPU": setup.machine.cpu, "CPUs": str(setup.machine.cpus)}
     for name, value in setup.options.items():
+        if name in _OF_NO_CONCERN:
+            continue
         # As they were typed: scripts have floats for whole numbers.
         number = f"{value:.15g}" if isinstance(value, float) else str(value)
         text = ",".join(value) if isinstance(value, tuple) else number

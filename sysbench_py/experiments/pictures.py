@@ -73,7 +73,8 @@ def _subtitle(curve: Curve, setup: Setup) -> str:
     runs = max(len(point.totals) for point in curve.points)
     seconds = curve.points[0].totals[0].interval_s
     machine = setup.machine
-    return "; ".join([*servers, f"{machine.cpus} CPUs, {machine.cpu}", f"{runs} run{'s' if runs > 1 else ''} of {seconds:.0f} s a point"])
+    length = f"{runs} run{'s' if runs > 1 else ''} of {seconds:.0f} s a point"
+    return "; ".join([*servers, f"{machine.cpus} CPUs, {machine.cpu}", length])
 
 
 def _figure(curve: Curve, setup: Setup) -> Figure:
