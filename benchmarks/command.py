@@ -42,12 +42,19 @@ def _positive(text: str) -> int:
 
 
 def selected(rows: Iterable[Row], words: Sequence[str]) -> list[Row]:
-    """Rows whose names contain one of the words, in either case; all without words. Exits where a word has none."""
+    """Rows whose names contain one of the words, in either case; all without words. Exits where a word has none.
+
+    A word that is a whole name selects that row alone.
+    """
     rows = list(rows)
-    for word in words:
-        if not any(word.lower() in row.name.lower() for row in rows):
+    names = [row.name.lower() for row in rows]
+    chosen = set() if words else set(names)
+    for word in map(str.lower, words):
+        found = [word] if word in names else [name for name in names if word in name]
+        if not found:
             sys.exit(f"no row contains {word!r} (see --list)")
-    return [row for row in rows if not words or any(word.lower() in row.name.lower() for word in words)]
+        chosen.update(found)
+    return [row for row in rows if row.name.lower() in chosen]
 
 
 def measure(row: Row, site: Site, pairs: int) -> Iterator[str]:
