@@ -361,7 +361,7 @@ def test_likely_value_of_a_list_is_named(line: str, tmp_path: Path) -> None:
 def test_drivers_are_listed_for_any_test() -> None:
     for words in (("cpu", "run"), ("nowhere", "run"), ("--threads=0",)):
         result = ours("--db-driver=help", *words)
-        assert result.stdout.count("\n  ") == 4
+        assert result.stdout.count("\n  ") == 5
         assert (result.stderr, result.status) == ("", 0)
 
 

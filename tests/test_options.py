@@ -256,7 +256,7 @@ def test_usage_error_survives_pickling() -> None:
 
 
 def test_every_driver_has_its_rows() -> None:
-    assert [driver.name for driver in DRIVERS] == ["mysql", "pgsql", "sqlite", "null"]
+    assert [driver.name for driver in DRIVERS] == ["mysql", "pgsql", "sqlite", "dbapi", "null"]
     for driver in DRIVERS:
         assert all(row.name.startswith(f"{driver.name}-") for row in driver.options)
         OptionSet(driver.options).exported()
@@ -276,6 +276,6 @@ def test_mysql_ssl_is_a_switch_and_a_mode(typed: str | None, mode: str) -> None:
 def test_unknown_driver() -> None:
     with pytest.raises(UsageError) as raised:
         find_driver("oracle")
-    assert raised.value.line == "FATAL: invalid database driver name: 'oracle' (use mysql, pgsql, sqlite, null)"
+    assert raised.value.line == "FATAL: invalid database driver name: 'oracle' (use mysql, pgsql, sqlite, dbapi, null)"
     with pytest.raises(UsageError, match="Multiple DB drivers are available"):
         find_driver("")
