@@ -27,6 +27,7 @@ setup(
         "sysbench_py.builtin",
         "sysbench_py.builtin.slap",
         "sysbench_py.drivers",
+        "sysbench_py.experiments",
         "sysbench_py.ext",
         "sysbench_py.lua",
         "sysbench_py.mysqlslap",

@@ -86,3 +86,11 @@ def sources() -> list[Path]:
 
 def test_no_file_is_too_long() -> None:
     assert {path.name: n for path in sources() if (n := len(path.read_text().splitlines())) > 500} == {}
+
+
+def test_every_package_is_installed() -> None:
+    """A checkout finds a folder that setup.py does not name, an installed package does not."""
+    calls = [node for node in ast.walk(ast.parse((ROOT / "setup.py").read_text())) if isinstance(node, ast.Call)]
+    listed = next(word.value for call in calls for word in call.keywords if word.arg == "packages")
+    names = {".".join(path.parent.relative_to(ROOT).parts) for path in PACKAGE.rglob("__init__.py")}
+    assert names <= set(ast.literal_eval(listed))
