@@ -330,6 +330,7 @@ cdef void carrier_loop(carrier *c) noexcept nogil:
     """Run all workers of the carrier to their ends."""
     cdef fiber *f
     cdef fiber *last
+    cdef bint others
     cdef uint64_t before, now = clock_ns()
     while c.live > 0:
         carrier_wait(c)
@@ -344,9 +345,10 @@ cdef void carrier_loop(carrier *c) noexcept nogil:
         while c.ready.first != NULL:
             f = line_take(&c.ready)
             f.resumed_ns = before
+            others = c.live > 1
             carrier_resume(c, f)
             now = clock_ns()
-            if sb_flag(&barrier_state) > 0:     # connecting before the run may take its time
+            if others and sb_flag(&barrier_state) > 0:  # connecting before the run may take its time
                 carrier_note_lag(f.thread_id, now - before)
             before = now
             if f == last:

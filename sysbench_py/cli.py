@@ -38,6 +38,7 @@ def run(argv: Sequence[str]) -> int:
     if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    _hold_standard_descriptors()
     from sysbench_py.passwords import hide_passwords
 
     hide_passwords(argv)
@@ -48,6 +49,21 @@ def run(argv: Sequence[str]) -> int:
 
         return run_tool(argv[2:] if word == TOOLS else argv[1:])
     return _run_command_line(argv)
+
+
+def _hold_standard_descriptors() -> None:
+    """Fill those that are closed: a database or a result that is opened later must not become one of them.
+
+    Standard error may be closed on purpose; what is written to a closed standard output still fails.
+    """
+    for descriptor in (STDIN, STDOUT, STDERR):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            # The lowest free one is this one.
+            os.open(os.devnull, os.O_WRONLY if descriptor == STDERR else os.O_RDONLY)
+    # Python has none for one that was closed.
+    sys.stderr = sys.stderr or open(STDERR, "w", closefd=False)  # noqa: SIM115 -- for as long as the process lives
 
 
 def _run_command_line(argv: Sequence[str]) -> ExitStatus:

@@ -159,6 +159,17 @@ def test_results_that_cannot_be_written_are_an_error(arguments: list[str]) -> No
     assert len(done.stderr.splitlines()) == 1
 
 
+def test_a_run_with_standard_error_closed_keeps_its_results(tmp_path: Path) -> None:
+    command = f"{sys.executable} -m sysbench_py cpu --events=20 --time=10 --output=json:a.json run 2>&-"
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent.parent)}
+    done = subprocess.run(
+        ["sh", "-c", command], cwd=tmp_path, env=environment, stdout=subprocess.PIPE, text=True, check=False
+    )
+    assert done.returncode == 0
+    assert "Threads fairness:" in done.stdout
+    assert (tmp_path / "a.json").stat().st_size > 0
+
+
 @pytest.mark.parametrize("arguments", [["--help"], ["cpu", "--time=100", "--report-interval=1", "run"]], ids=" ".join)
 def test_it_ends_when_nobody_reads_the_output(arguments: list[str]) -> None:
     reader, writer = os.pipe()

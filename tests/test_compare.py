@@ -270,18 +270,29 @@ def test_the_example_runs(tmp_path: Path) -> None:
     assert (tmp_path / "sweep" / "sweep.png").exists()
 
 
+def test_too_few_pairs_at_ctrl_c_are_not_said_to_compare(script: Path) -> None:
+    arguments = ("t.lua", "--b=--us=2000", "--time=1", "--warmup-time=0", "--pairs=9", "--folder=out", "run")
+    with ours.start("ab", *arguments, cwd=script) as running:
+        running.wait_for("pair 1, A")
+        running.process.send_signal(signal.SIGINT)
+        shown = running.result()
+    assert (shown.status, shown.stderr) == (130, "interrupted by SIGINT: 0 of 9 pairs are done\n")
+
+
 def test_ctrl_c_keeps_complete_pairs(script: Path) -> None:
     arguments = ("t.lua", "--b=--us=2000", "--time=1", "--warmup-time=0", "--pairs=9", "--folder=out", "run")
     with ours.start("ab", *arguments, cwd=script) as running:
-        running.wait_for("pair 2, B")
+        running.wait_for("pair 3, A")
         running.process.send_signal(signal.SIGINT)
         shown = running.result()
     assert shown.status == 130
     again = "sysbench compare --paired out/a out/b compares them"
-    assert shown.stderr == f"interrupted by SIGINT: 1 of 9 pairs are done; {again}\n"
+    assert shown.stderr == f"interrupted by SIGINT: 2 of 9 pairs are done; {again}\n"
     assert sorted(path.relative_to(script / "out").as_posix() for path in (script / "out").rglob("*.*")) == [
         "a/001.json",
+        "a/002.json",
         "b/001.json",
+        "b/002.json",
     ]
 
 
@@ -293,6 +304,7 @@ def test_ctrl_c_keeps_complete_pairs(script: Path) -> None:
         (("t.lua", "--b=none.lua"), "FATAL: Cannot find benchmark 'none.lua'"),
         (("t.lua", "--b=a.lua b.lua"), "'a.lua b.lua' has more than one test: a.lua and b.lua"),
         (("t.lua", "--b='x"), "''x' cannot be read: No closing quotation"),
+        (("t.lua", "--b=--us=2", "--compare-percentile=x"), "FATAL: Invalid value for --compare-percentile: 'x'"),
         (("t.lua", "--b=--us=2", "--pairs=1"), "FATAL: Invalid value for --pairs: 1 (must be at least 2)"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",

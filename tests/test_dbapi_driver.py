@@ -224,8 +224,13 @@ def test_arguments_of_connect_are_hidden(tmp_path: Path) -> None:
             " Error",
         ),
         (
-            ["--dbapi-module=json"],
-            "nothing is known of the dialect of 'json': say which with --dbapi-dialect"
+            ["--dbapi-module=nosuchmodule"],
+            "--dbapi-module: cannot import 'nosuchmodule' (install it, or name another DB-API 2.0 module)",
+        ),
+        (["--dbapi-module=json"], "--dbapi-module: 'json' is not a DB-API 2.0 module: it has no apilevel, "),
+        (
+            ["--dbapi-module=tests.support.plain_dbapi"],
+            "nothing is known of the dialect of 'tests.support.plain_dbapi': say which with --dbapi-dialect"
             " (mysql, pgsql, sqlite, oracle, mssql, duckdb)",
         ),
         (

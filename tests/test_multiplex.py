@@ -194,6 +194,12 @@ def test_a_worker_that_blocks_is_named(tmp_path: Path) -> None:
     assert "kept others" not in result.stderr
 
 
+def test_a_worker_alone_on_its_carrier_keeps_nobody_waiting(tmp_path: Path) -> None:
+    script = USLEEP + "function event() ffi.C.usleep(300000) end"
+    result = run(tmp_path, script, "--threads=2", "--multiplex=4", "--time=1")
+    assert "kept others" not in result.stderr
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

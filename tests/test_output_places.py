@@ -46,6 +46,8 @@ def refused(tmp_path: Path, *arguments: str) -> str:
         (("jsonl:.",), "--output=jsonl:.: Is a directory"),
         (("hdr:a", "html:file/b"), "--output=html:file/b: Not a directory"),
         (("csv:a", "json:a"), "--output=csv:a and --output=json:a exclude each other"),
+        (("csv:a", "json:./a"), "--output=csv:a and --output=json:./a exclude each other"),
+        (("csv:file", "json:link"), "--output=csv:file and --output=json:link exclude each other"),
         (("csv:-", "json:-"), "--output=csv:- and --output=json:- exclude each other"),
         (("prometheus:0",), "--output=prometheus:0: 0 is no port (use 1 to 65535)"),
         (("prometheus:70000",), "--output=prometheus:70000: 70000 is no port (use 1 to 65535)"),
@@ -56,11 +58,12 @@ def test_outputs_that_cannot_be_opened_are_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, outputs: tuple[str, ...], message: str
 ) -> None:
     (tmp_path / "file").touch()
+    (tmp_path / "link").symlink_to("file")
     monkeypatch.chdir(tmp_path)
     with pytest.raises(UsageError) as error:
         Outputs(requests(outputs, stem="default"))
     assert error.value.line == f"FATAL: {message}"
-    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "link"]
 
 
 def test_a_refused_output_ends_the_command_before_anything_is_run(tmp_path: Path) -> None:

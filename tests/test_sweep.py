@@ -228,6 +228,7 @@ def test_a_password_is_not_written_down_and_needed_again(folder: Path) -> None:
         ((), "sweep needs a test: sysbench sweep TEST --options... run"),
         (("cpu", "--threads=1,2"), "sweep needs the command run, once, and has no command: write for example"),
         (("cpu", "run"), "sweep has nothing to sweep over: give an option several values, as in --threads=1,2,4..64"),
+        (("slap", "--concurrency=1,2", "run"), "sweep has nothing to sweep over: give an option several values, as in"),
         (("cpu", "--threads=4..1", "run"), "Invalid value for --threads: '4..1' (the range is empty"),
         (("cpu", "--threads=0,1", "run"), "FATAL: Invalid value for --threads: 0."),
         (("cpu", "--threads=1,2", "--nosuch=3", "run"), "invalid option: --nosuch=3"),

@@ -80,6 +80,7 @@ def setup(options: OptionSet) -> None:
 
 def _dialect(typed: str, module: str) -> Dialect:
     from sysbench_py.drivers.dbapi_dialects import DIALECTS, dialect_of
+    from sysbench_py.drivers.dbapi_module import load_module
 
     if typed != "auto":
         return DIALECTS[typed]
@@ -87,6 +88,7 @@ def _dialect(typed: str, module: str) -> Dialect:
         raise UsageError.fatal(f"--dbapi-only-print=on needs --dbapi-dialect ({', '.join(DIALECTS)})")
     dialect = dialect_of(module)
     if dialect is None:
+        load_module(module)  # a name that is mistyped needs no dialect
         raise UsageError.fatal(
             f"nothing is known of the dialect of '{module}': say which with --dbapi-dialect ({', '.join(DIALECTS)})"
         )

@@ -7,6 +7,7 @@ A format's module has either `render(result)`, the text of a file that is writte
 from __future__ import annotations
 
 import importlib
+import os
 import re
 from collections.abc import Sequence
 from contextlib import suppress
@@ -139,6 +140,12 @@ class Request:
         """As messages call it."""
         return f"--output={self.form.name}:{self.place}"
 
+    def same_place(self, other: Request) -> bool:
+        """Whether both would be written over each other; a file may have several names."""
+        if STDOUT in (self.place, other.place):
+            return self.place == other.place
+        return os.path.realpath(self.place) == os.path.realpath(other.place)
+
     def output(self) -> Output:
         """Not open yet. Raises UsageError for a package that is missing, and for an address that is none."""
         module = self.form.load()
@@ -168,7 +175,7 @@ def requests(texts: Sequence[str], stem: str) -> list[Request]:
             raise UsageError.fatal(f"Invalid value for --output: '{text}' (the name of the file is empty)")
         request = Request(form, place or f"{stem}.{form.suffix}", bool(place))
         for other in found:
-            if other.place == request.place:
+            if other.same_place(request):
                 raise UsageError.fatal(f"{other.title} and {request.title} exclude each other")
         found.append(request)
     return found

@@ -43,7 +43,7 @@ def ab(
     Every run is a process of its own, with a warm-up. The turns are A B B A, so that neither side is always the first.
     """
     with explained():
-        limit, percentiles = limit_of(fail_above), percentiles_of(percentile)
+        limit, percentiles = limit_of(fail_above), percentiles_of(percentile, "--compare-percentile")
         needs_numpy("ab")
         from sysbench_py.errors import UsageError
         from sysbench_py.tools.experiment_line import split
@@ -114,8 +114,8 @@ def _run_all(
                 done += _run_pair(sides, pair, where)
             _around(sides, after)
         except Interrupted as signal:
-            again = f"sysbench compare --paired {where}/a {where}/b compares them"
-            typer.echo(f"interrupted by {signal}: {done} of {pairs} pairs are done; {again}", err=True)
+            again = f"; sysbench compare --paired {where}/a {where}/b compares them" if done >= FEWEST_PAIRS else ""
+            typer.echo(f"interrupted by {signal}: {done} of {pairs} pairs are done{again}", err=True)
             raise typer.Exit(signal.exit_status) from None
     return pairs - done
 

@@ -34,7 +34,7 @@ def compare(
     A is the base; every other one is compared with it. Several runs of a set-up are a folder.
     """
     with explained():
-        limit, percentiles = limit_of(fail_above), percentiles_of(percentile)
+        limit, percentiles = limit_of(fail_above), percentiles_of(percentile, "--percentile")
         needs_numpy("compare")
         from sysbench_py.errors import UsageError
 
@@ -74,7 +74,7 @@ def limit_of(text: str | None) -> float:
     return percent / 100
 
 
-def percentiles_of(text: str) -> tuple[float, ...]:
+def percentiles_of(text: str, option: str) -> tuple[float, ...]:
     """Raises UsageError for what is no percentage above 0."""
     from sysbench_py.errors import UsageError
 
@@ -85,7 +85,7 @@ def percentiles_of(text: str) -> tuple[float, ...]:
         except ValueError:
             percents.append(0)
         if not 0 < percents[-1] <= 100:
-            raise UsageError.fatal(f"Invalid value for --percentile: '{item}' (write for example 50,95,99.9)")
+            raise UsageError.fatal(f"Invalid value for {option}: '{item}' (write for example 50,95,99.9)")
     return tuple(dict.fromkeys(percents))
 
 

@@ -21,7 +21,9 @@ def explained() -> Iterator[None]:
     except CommandFailed as error:
         line = f"FATAL: {error}"
     except OSError as error:
-        line = f"FATAL: {error.filename or 'a file'}: {error.strerror or error}"
+        # A failed write() does not say to which file.
+        place = error.filename or "what the tool writes (to standard output or a file)"
+        line = f"FATAL: {place}: {error.strerror or error}"
     else:
         return
     typer.echo(line.rstrip("\n"), err=True)

@@ -121,7 +121,10 @@ def plan_of(words: Sequence[str], repeats: int, seed: int, over: str) -> SweepPl
     if len(tests) > 1:
         axes.append(Axis(name=TEST_AXIS, values=tests))
     if not axes:
-        raise UsageError("sweep has nothing to sweep over: give an option several values, as in --threads=1,2,4..64")
+        raise UsageError(
+            "sweep has nothing to sweep over: give an option several values, as in --threads=1,2,4..64, "
+            "and name it with --over if its values are texts or lists"
+        )
     if len(axes) > MOST_AXES:
         names = ", ".join(axis.name for axis in axes)
         raise UsageError(f"sweep takes one or two options with several values, and has {len(axes)}: {names}")
