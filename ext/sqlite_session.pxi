@@ -134,6 +134,9 @@ cdef int sqlite_wait_for_lock(void *session, int ignored) noexcept nogil:
     cdef uint64_t now = clock_ns(), pause_ns = SQLITE_SHORTEST_PAUSE_NS
     if s.pauses == 0:
         s.patience_ns = now + sqlite_opt.busy_timeout_ns
+        # The moment in which another thread opens the database and finds its log in order is not a lock.
+        if s.patient and s.patience_ns < now + SQLITE_GRACE_NS:
+            s.patience_ns = now + SQLITE_GRACE_NS
         s.hungry_ns = now + SQLITE_HUNGER_NS
         s.hurried = s.patient
     # An event does not hold up the end of the run, but most locks are gone in a moment.
