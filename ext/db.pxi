@@ -21,7 +21,7 @@ cdef struct db_driver:
     bint emulate                # --db-ps-mode=disable
     bint backslash_escapes      # in string literals
     bint trace                  # log a DEBUG line a call
-    bint ends_at_nul            # its library takes texts only up to a NUL byte
+    bint ends_at_nul            # a text for it can only go up to a NUL byte
     bint draws_for_names        # two hidden draws a prepared statement, as the original's pgsql driver
     bint ignore_all
     int n_ignored

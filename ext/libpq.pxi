@@ -23,7 +23,6 @@ cdef struct libpq_functions:
 cdef struct openssl_functions:
     int (*read)(void *, void *, int) noexcept nogil
     int (*write)(void *, const void *, int) noexcept nogil
-    int (*pending)(const void *) noexcept nogil
     int (*get_error)(const void *, int) noexcept nogil
     void (*clear_error)() noexcept nogil
 
@@ -72,7 +71,6 @@ cdef void *libpq_tls(void *connection) except? NULL:
         raise_not_usable("psycopg2's libpq has its TLS not from OpenSSL: install psycopg2-binary 2.9.9 or newer")
     if openssl.read == NULL:
         (<void **>&openssl.write)[0] = libpq_symbol(b"SSL_write")
-        (<void **>&openssl.pending)[0] = libpq_symbol(b"SSL_pending")
         (<void **>&openssl.get_error)[0] = libpq_symbol(b"SSL_get_error")
         (<void **>&openssl.clear_error)[0] = libpq_symbol(b"ERR_clear_error")
         (<void **>&openssl.read)[0] = libpq_symbol(b"SSL_read")

@@ -241,7 +241,6 @@ cdef int pg_server_error(db_connection *con, pg_session *s, const char *p, size_
     if not ends:
         return DB_AGAIN
     con.lost = True
-    s.broken = True
     s.waiting = False
     s.nresults = 0
     return DB_FAILED

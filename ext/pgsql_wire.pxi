@@ -40,7 +40,6 @@ cdef struct pg_session:
     bint sent                   # and nothing of it has been looked for yet
     bint extended               # to messages that end in a Sync
     bint failed                 # by an error, or by what is no statement
-    bint broken                 # no further word can be said on this connection
     bint in_set                 # rows of the last result are coming
     size_t copy_at              # where the rows of a COPY are dropped; 0 if there is none
     pg_statement *preparing     # whose description is to come
@@ -92,7 +91,6 @@ cdef inline char *put_text(char *to, const char *text, size_t length) noexcept n
 
 cdef int pg_lose(db_connection *con, pg_session *s, const char *sqlstate, const char *message) noexcept nogil:
     """The connection can be used no more."""
-    s.broken = True
     s.waiting = False
     con.lost = True
     db_set_error(con, 0, sqlstate, message, strlen(message))

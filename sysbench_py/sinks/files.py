@@ -72,12 +72,25 @@ class WholeFile:
                 temporary.unlink()
 
 
-class GrowingFile:
-    """A file, pipe or device to which each text is appended as it is written."""
+class _Stream:
+    """A descriptor to which each text is appended as it is written; below 0 while it is not open."""
+
+    _descriptor = -1
+
+    def write(self, text: str) -> None:
+        _write_all(self._descriptor, text.encode())
+
+    def close(self) -> None:
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1
+
+
+class GrowingFile(_Stream):
+    """A file, pipe or device."""
 
     def __init__(self, path: str) -> None:
         self._path = Path(path)
-        self._descriptor = -1
 
     def open(self) -> None:
         _refuse_directory(self._path)
@@ -94,20 +107,9 @@ class GrowingFile:
         elif stat.S_ISREG(os.fstat(self._descriptor).st_mode):
             os.ftruncate(self._descriptor, 0)
 
-    def write(self, text: str) -> None:
-        _write_all(self._descriptor, text.encode())
 
-    def close(self) -> None:
-        if self._descriptor >= 0:
-            os.close(self._descriptor)
-            self._descriptor = -1
-
-
-class StandardOutput:
+class StandardOutput(_Stream):
     """Standard output, for one output alone: everything else that is printed goes to standard error."""
-
-    def __init__(self) -> None:
-        self._descriptor = -1
 
     def open(self) -> None:
         self._descriptor = os.dup(1)
@@ -115,14 +117,6 @@ class StandardOutput:
 
     def begin(self) -> None:
         pass
-
-    def write(self, text: str) -> None:
-        _write_all(self._descriptor, text.encode())
-
-    def close(self) -> None:
-        if self._descriptor >= 0:
-            os.close(self._descriptor)
-            self._descriptor = -1
 
 
 def target(path: str, *, whole: bool) -> Target:

@@ -79,8 +79,8 @@ class Output(Protocol):
         """There is nothing more to come."""
 
 
-class WholeOutput:
-    """A text that is made of the whole result, at its end."""
+class _TextOutput:
+    """What a module of this package makes of a run, written to a target."""
 
     def __init__(self, module: ModuleType, where: Target) -> None:
         self._module = module
@@ -94,37 +94,31 @@ class WholeOutput:
 
     def interval(self, stats: IntervalStats) -> None:
         pass
+
+    def end(self, result: RunResult) -> None:
+        pass
+
+    def close(self) -> None:
+        self._target.close()
+
+
+class WholeOutput(_TextOutput):
+    """A text that is made of the whole result, at its end."""
 
     def end(self, result: RunResult) -> None:
         self._target.write(self._module.render(result))
 
-    def close(self) -> None:
-        self._target.close()
 
-
-class GrowingOutput:
+class GrowingOutput(_TextOutput):
     """A text that grows by a piece an interval."""
 
-    def __init__(self, module: ModuleType, where: Target) -> None:
-        self._module = module
-        self._target = where
-
-    def open(self) -> None:
-        self._target.open()
-
     def begin(self, setup: Setup) -> None:
+        super().begin(setup)
         self._setup = setup
-        self._target.begin()
         self._target.write(self._module.head(setup))
 
     def interval(self, stats: IntervalStats) -> None:
         self._target.write(self._module.row(self._setup, stats))
-
-    def end(self, result: RunResult) -> None:
-        pass
-
-    def close(self) -> None:
-        self._target.close()
 
 
 @dataclass(frozen=True)

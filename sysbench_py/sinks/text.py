@@ -16,6 +16,7 @@ from sysbench_py.stats.model import (
     NO_PERCENTILE,
     NS_PER_MS,
     NS_PER_S,
+    Fairness,
     IntervalStats,
     LatencyHistogram,
     TotalStats,
@@ -136,10 +137,6 @@ def debug_messages(stats: TotalStats) -> list[str]:
 
 def _sql_messages(stats: TotalStats) -> list[str]:
     counters = stats.counters
-
-    def rated(count: int) -> str:
-        return f"{count:<6d} ({stats.per_second(count):.2f} per sec.)"
-
     return [
         "SQL statistics:",
         "    queries performed:",
@@ -147,10 +144,10 @@ def _sql_messages(stats: TotalStats) -> list[str]:
         f"        write:                           {counters.writes}",
         f"        other:                           {counters.other}",
         f"        total:                           {counters.queries}",
-        f"    transactions:                        {rated(counters.events)}",
-        f"    queries:                             {rated(counters.queries)}",
-        f"    ignored errors:                      {rated(counters.errors)}",
-        f"    reconnects:                          {rated(counters.reconnects)}",
+        f"    transactions:                        {rated(stats, counters.events)}",
+        f"    queries:                             {rated(stats, counters.queries)}",
+        f"    ignored errors:                      {rated(stats, counters.errors)}",
+        f"    reconnects:                          {rated(stats, counters.reconnects)}",
     ]
 
 
@@ -162,7 +159,7 @@ def _general_messages(stats: TotalStats) -> list[str]:
         f"{f'{percentile}':>11}th percentile: {percentile.latency_ns / NS_PER_MS:27.2f}"
         for percentile in stats.latency.percentiles
     ]
-    latency, fairness = stats.latency, stats.fairness
+    latency = stats.latency
     return [
         "",
         "General statistics:",
@@ -176,6 +173,18 @@ def _general_messages(stats: TotalStats) -> list[str]:
         *(percentiles or ["         percentile stats:               disabled"]),
         row("sum", latency.sum_ns),
         "",
+        *fairness_messages(stats.fairness),
+    ]
+
+
+def rated(stats: TotalStats, count: int) -> str:
+    """A count and how often that is a second."""
+    return f"{count:<6d} ({stats.per_second(count):.2f} per sec.)"
+
+
+def fairness_messages(fairness: Fairness) -> list[str]:
+    """The last block of a report."""
+    return [
         "Threads fairness:",
         f"    events (avg/stddev):           {fairness.events_avg:.4f}/{fairness.events_stddev:3.2f}",
         "    execution time (avg/stddev):   "

@@ -6,6 +6,7 @@ What later branches of 0.4 print apart is left as 0.4.12 has it: `Test execution
 
 from __future__ import annotations
 
+from sysbench_py.sinks.text import fairness_messages, rated
 from sysbench_py.stats.model import NO_PERCENTILE, NS_PER_MS, NS_PER_S, Counters, IntervalStats, TotalStats
 
 
@@ -37,10 +38,6 @@ def _other(counters: Counters) -> int:
 def _sql_messages(stats: TotalStats) -> list[str]:
     counters = stats.counters
     other = _other(counters)
-
-    def rated(count: int) -> str:
-        return f"{count:<6d} ({stats.per_second(count):.2f} per sec.)"
-
     return [
         "OLTP test statistics:",
         "    queries performed:",
@@ -48,11 +45,11 @@ def _sql_messages(stats: TotalStats) -> list[str]:
         f"        write:                           {counters.writes}",
         f"        other:                           {other}",
         f"        total:                           {counters.reads + counters.writes + other}",
-        f"    transactions:                        {rated(counters.events)}",
+        f"    transactions:                        {rated(stats, counters.events)}",
         # An ignored error starts the transaction again; with the default list these are deadlocks and their like.
-        f"    deadlocks:                           {rated(counters.errors)}",
-        f"    read/write requests:                 {rated(counters.reads + counters.writes)}",
-        f"    other operations:                    {rated(other)}",
+        f"    deadlocks:                           {rated(stats, counters.errors)}",
+        f"    read/write requests:                 {rated(stats, counters.reads + counters.writes)}",
+        f"    other operations:                    {rated(stats, other)}",
     ]
 
 
@@ -64,7 +61,7 @@ def _general_messages(stats: TotalStats) -> list[str]:
         f"         approx. {f'{percentile}':>3} percentile:         {percentile.latency_ns / NS_PER_MS:10.2f}ms"
         for percentile in stats.latency.percentiles
     ]
-    latency, fairness = stats.latency, stats.fairness
+    latency = stats.latency
     return [
         "",
         "Test execution summary:",
@@ -77,9 +74,5 @@ def _general_messages(stats: TotalStats) -> list[str]:
         row("max", latency.max_ns),
         *percentiles,
         "",
-        "Threads fairness:",
-        f"    events (avg/stddev):           {fairness.events_avg:.4f}/{fairness.events_stddev:3.2f}",
-        "    execution time (avg/stddev):   "
-        f"{fairness.execution_time_avg_s:.4f}/{fairness.execution_time_stddev_s:3.2f}",
-        "",
+        *fairness_messages(stats.fairness),
     ]
