@@ -12,6 +12,8 @@ static inline uint64_t sb_acquire(const uint64_t *p) { return __atomic_load_n(p,
 static inline uint64_t sb_fetch_add(uint64_t *p, uint64_t n) { return __atomic_fetch_add(p, n, __ATOMIC_SEQ_CST); }
 static inline int sb_flag(const int *p) { return __atomic_load_n(p, __ATOMIC_RELAXED); }
 static inline void sb_set_flag(int *p, int v) { __atomic_store_n(p, v, __ATOMIC_SEQ_CST); }
+/* Have a cache line fetched, to be written soon, while other work goes on. */
+static inline void sb_fetch_ahead(const void *p) { __builtin_prefetch(p, 1); }
 /* 64 - leading zeros; value is never 0 here. */
 static inline int sb_bit_length(uint64_t value) { return 64 - __builtin_clzll(value); }
 

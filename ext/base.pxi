@@ -18,6 +18,7 @@ cdef extern from "atomic.h" nogil:
     uint64_t sb_fetch_add(uint64_t *, uint64_t)
     int sb_flag(const int *)
     void sb_set_flag(int *, int)
+    void sb_fetch_ahead(const void *)
     int sb_bit_length(uint64_t)
 
 cdef extern from "abi.h" nogil:

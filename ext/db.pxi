@@ -152,7 +152,7 @@ cdef int db_connect(db_connection *con, bint say_why) noexcept nogil:
     cdef int rc
     db_clear_error(con)
     con.say_why = say_why
-    statement_begins(w, b"(connecting)", 12)
+    statement_begins(w, b"(connecting)", 12, NULL)
     rc = on_carrier(<fiber_errand>con.driver.ops.connect, con)
     statement_ended(w)
     if rc != DB_OK:
@@ -333,8 +333,9 @@ cdef int db_run_query(db_connection *con, const char *query, size_t length, db_s
     cdef int rc
     con.operation = DB_OP_QUERY
     con.statement = NULL
-    statement_begins(w, query, length)
+    statement_begins(w, query, length, NULL)
     rc = con.driver.ops.send_query(con, query, length)
+    worker_settle(w)
     if rc == DB_OK:
         rc = db_receive(con)
     statement_ended(w)

@@ -112,7 +112,7 @@ cdef void db_recover(db_connection *con) noexcept nogil:
             con.pub.error = DB_ERROR_FATAL
             error_recovered(con, False)
             return
-        statement_begins(w, b"(waiting to connect anew)", 25)
+        statement_begins(w, b"(waiting to connect anew)", 25, NULL)
         worker_sleep_ns(pause_ns)
         if pause_ns < 100000000:
             pause_ns *= 2

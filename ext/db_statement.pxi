@@ -259,8 +259,9 @@ cdef int db_run_statement(db_statement *stmt, db_operation operation,
     cdef int rc
     con.operation = operation
     con.statement = stmt
-    statement_begins(w, stmt.query, stmt.length)
+    statement_begins(w, stmt.query, stmt.length, stmt)
     rc = send(stmt)
+    worker_settle(w)
     if rc == DB_OK:
         rc = db_receive(con)
     statement_ended(w)
@@ -296,6 +297,8 @@ cdef public sql_statement *db_prepare(sql_connection *handle, const char *query,
     stmt.query[length] = 0
     stmt.length = length
     stmt.connection = con
+    # An earlier statement may have had the same address.
+    worker_of(con.pub.thread_id).statement_of = NULL
     stmt.pub.connection = handle
     stmt.pub.nparams = <int>count_markers(query, length, con.driver.backslash_escapes)
     stmt.refs = 1

@@ -1,7 +1,7 @@
 # One worker's numbers. Only the worker writes them; the reporter reads them while it runs and subtracts.
 
 cdef enum:
-    STATEMENT_KEPT = 160        # bytes of a statement that are kept for whoever asks what a worker is waiting for
+    STATEMENT_KEPT = 144        # bytes of a statement that are kept for whoever asks what a worker is waiting for
 
 cdef struct worker:
     uint64_t rng[2]
@@ -13,9 +13,11 @@ cdef struct worker:
     uint64_t latency_min_ns
     uint64_t latency_max_ns
     uint64_t *latency_counts    # HDR_COUNTS buckets
+    uint64_t pending            # 1 + the bucket of the last latency, while it is not in the counts; else 0
     uint64_t bucket_low         # range of buckets in use, so that merging many workers stays cheap
     uint64_t bucket_high
     uint64_t statement_length   # of the statement that the worker waits for; 0 outside of statements
+    const void *statement_of    # the prepared statement that `statement` is of, if it is of one
     char statement[STATEMENT_KEPT]      # how it begins; ends a cache line
 
 cdef worker *workers = NULL
@@ -83,9 +85,22 @@ cdef int workers_alloc(int n) noexcept nogil:
     return 0
 
 
+cdef inline void worker_settle(worker *w) noexcept nogil:
+    """Put the pending latency into the counts. Between the two steps it is in neither, so no reader sees it twice."""
+    cdef uint64_t pending = w.pending
+    cdef uint64_t *bucket
+    if pending:
+        bucket = &w.latency_counts[pending - 1]
+        sb_store(&w.pending, 0)
+        sb_publish(bucket, bucket[0] + 1)
+
+
 cdef inline void worker_record(worker *w, uint64_t latency_ns) noexcept nogil:
+    # Buckets are many, and seldom in the cache: this one is fetched while the next statement is sent.
     cdef unsigned i = hdr_index(latency_ns)
-    sb_store(&w.latency_counts[i], w.latency_counts[i] + 1)
+    worker_settle(w)
+    sb_fetch_ahead(&w.latency_counts[i])
+    sb_store(&w.pending, i + 1)
     if i < w.bucket_low:
         sb_store(&w.bucket_low, i)
     if i > w.bucket_high:
@@ -106,9 +121,12 @@ cdef inline void count(worker *w, int counter, uint64_t n) noexcept nogil:
         sb_store(&w.counters[counter], w.counters[counter] + n)
 
 
-cdef inline void statement_begins(worker *w, const char *text, size_t length) noexcept nogil:
+cdef inline void statement_begins(worker *w, const char *text, size_t length, const void *of) noexcept nogil:
+    """`of` is the prepared statement that has this text, or NULL."""
     # Whoever reads this may see parts of two statements: nothing waits for a reader.
-    memcpy(w.statement, text, length if length < STATEMENT_KEPT else <size_t>STATEMENT_KEPT)
+    if of == NULL or w.statement_of != of:
+        memcpy(w.statement, text, length if length < STATEMENT_KEPT else <size_t>STATEMENT_KEPT)
+        w.statement_of = of
     sb_store(&w.statement_length, length)
 
 
@@ -190,7 +208,8 @@ cdef class Snapshot:
         result.worker_latency_sum_ns = tuple(
             a - b for a, b in zip(self.worker_latency_sum_ns, earlier.worker_latency_sum_ns))
         for i in range(<unsigned>HDR_COUNTS):
-            result.counts[i] = self.counts[i] - earlier.counts[i]
+            # A latency that was pending may be on its way into the counts now, and in neither.
+            result.counts[i] = max(self.counts[i], earlier.counts[i]) - earlier.counts[i]
         if any_before:
             used = [i for i in range(<unsigned>HDR_COUNTS) if result.counts[i]] or [0]
             # Nor can they be beyond those of the whole run.
@@ -229,7 +248,10 @@ cdef Snapshot read_workers(worker *array):
         high = sb_load(&w.bucket_high)
         with nogil:
             for i in range(<unsigned>low, <unsigned>high + 1):
-                result.counts[i] += sb_load(&w.latency_counts[i])
+                result.counts[i] += sb_acquire(&w.latency_counts[i])
+            i = <unsigned>sb_load(&w.pending)
+            if i:
+                result.counts[i - 1] += 1
         n = sb_load(&w.counters[<int>SB_CNT_TRX])
         events.append(n)
         sums.append(sb_load(&w.latency_sum_ns))

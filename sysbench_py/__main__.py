@@ -2,6 +2,7 @@
 
 import sys
 
-from sysbench_py.cli import run
+from sysbench_py.cli import main
 
-sys.exit(run(["sysbench", *sys.argv[1:]]))
+sys.argv[0] = "sysbench"
+main()

@@ -15,11 +15,11 @@ from sysbench_py.interrupts import Interrupts
 from sysbench_py.log import FATAL, log
 from sysbench_py.options import Option
 from sysbench_py.plan import Plan
-from sysbench_py.runner import Runner
 from sysbench_py.script_commands import set_up_rand
 
 if TYPE_CHECKING:
     from sysbench_py.recording import Recording
+    from sysbench_py.runner import Runner
     from sysbench_py.workload import Workload
 
 # What a worker's thread and numbers take at least.
@@ -38,11 +38,16 @@ class _Runs:
 
     def whole(self, workload: Workload) -> ExitStatus:
         check_threads(self._plan, WORKER_BYTES)
-        return Runner(self._plan, workload, self._interrupts, self._recording).run()
+        return self._runner(workload, self._plan, banner=True).run()
 
     def part(self, workload: Workload, plan: Plan) -> ExitStatus:
         check_threads(plan, WORKER_BYTES)
-        return Runner(plan, workload, self._interrupts, self._recording, banner=False).run()
+        return self._runner(workload, plan, banner=False).run()
+
+    def _runner(self, workload: Workload, plan: Plan, *, banner: bool) -> Runner:
+        from sysbench_py.runner import Runner  # late: help does without
+
+        return Runner(plan, workload, self._interrupts, self._recording, banner=banner)
 
     def between(self) -> ExitStatus:
         if self._interrupts.signal_number is None:

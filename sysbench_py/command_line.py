@@ -7,7 +7,7 @@ knows the options of the test too, once they can be known.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from sysbench_py.config_file import Setting, read_config_file
 from sysbench_py.drivers import DRIVERS
@@ -27,8 +27,7 @@ _TEST_DEPRECATED = (
 _SINGLE_DASH = {"-h": "--help", "-v": "--version", "-V": "--version"}
 
 
-@dataclass(frozen=True)
-class CommandLine:
+class CommandLine(NamedTuple):
     """A command line after the general pass.
 
     `argv` is everything as typed, the program first. `leftovers` are the settings that the general pass

@@ -8,8 +8,8 @@ a comment. Lines without `=` are errors, except empty ones and section headings 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from sysbench_py.errors import UsageError
 
@@ -23,8 +23,7 @@ _ITEM = re.compile(
 )
 
 
-@dataclass(frozen=True)
-class Setting:
+class Setting(NamedTuple):
     """An option as given on the command line or in a config file.
 
     `text` is None if only a name was given. `items` are the values that the file separates, `typed` is

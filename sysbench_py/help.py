@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterable
 
 from sysbench_py.builtin import BUILTIN_TESTS
@@ -38,6 +37,8 @@ def options_text(name: str, rows: Iterable[Option]) -> str:
 
 def _own_block() -> str:
     """What the help of sysbench 1.0.20 does not have."""
+    import textwrap  # late: the help of a test does without
+
     lines = textwrap.wrap(" ".join(stock_workloads()), 76)
     workloads = "Workloads that are installed:\n" + "".join(f"  {line}\n" for line in lines) + "\n"
     tools = "".join(f"  sysbench tools {name} - {description}\n" for name, description in TOOLS.items())

@@ -11,6 +11,9 @@ from sysbench_py.log import FATAL, log
 from sysbench_py.plan import Plan
 from sysbench_py.script import Script, State
 
+# What a worker's thread, numbers and Lua state take at least; a script's own tables come on top.
+WORKER_BYTES = 200 * 1024
+
 
 class LuaTeam:
     """Makes a state for each worker, its body executed and `sysbench.opt` filled, and lets it work there."""

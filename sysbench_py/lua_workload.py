@@ -14,9 +14,6 @@ from sysbench_py.script import State
 from sysbench_py.stats.model import NO_PERCENTILE, NS_PER_S, IntervalStats, TotalStats
 from sysbench_py.workload import Workload
 
-# What a worker's thread, numbers and Lua state take at least; a script's own tables come on top.
-WORKER_BYTES = 200 * 1024
-
 
 class LuaWorkload(Workload):
     """`main` is the main state, loaded and with its options set."""

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from sysbench_py.command_line import CommandLine
 from sysbench_py.resources import LUA
@@ -17,8 +16,7 @@ _OF_0_5 = ("tests/db", "include/oltp_legacy")
 _OF_1_0 = ("share/sysbench",)
 
 
-@dataclass(frozen=True)
-class StandIn:
+class StandIn(NamedTuple):
     """The script of ours at `path` that is run for a name that was typed; it is one of sysbench `generation`.
 
     `notice` is a line that says so, empty if the name can mean nothing else.

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from enum import IntEnum
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from sysbench_py.errors import UsageError
 from sysbench_py.suggest import one_of
@@ -45,8 +43,7 @@ _HELP_SUFFIX = {
 }
 
 
-@dataclass(frozen=True)
-class Option:
+class Option(NamedTuple):
     """One option, as declared.
 
     `default` is text, parsed like a typed value, and None where the help shows none.
@@ -104,16 +101,12 @@ _SIZE = re.compile(r"([0-9]+)(?:([kmgt])(?:i?b)?)?", re.IGNORECASE | re.ASCII)
 _SIZE_FACTOR = {"k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
 # What a numeric option without a default is.
 _ZERO: dict[Kind, Value] = {Kind.INT: 0, Kind.SIZE: 0, Kind.DOUBLE: 0.0}
+_PLAIN = re.compile(r"[0-9]+(?:\.[0-9]+)?", re.ASCII)
 _EXPECTED = {
     Kind.INT: "use a whole number",
     Kind.SIZE: "use a whole number and perhaps K, M, G or T, as in 64K",
     Kind.DOUBLE: "use a number, without a unit",
 }
-
-# Decimal, hexadecimal, inf and nan: only strtod agrees with strtod.
-_strtod = ctypes.CDLL(None).strtod
-_strtod.argtypes = [ctypes.c_char_p, ctypes.POINTER(ctypes.c_char_p)]
-_strtod.restype = ctypes.c_double
 
 
 def parse_int(text: str) -> int:
@@ -134,9 +127,17 @@ def parse_size(text: str) -> int:
 
 def parse_double(text: str) -> float:
     """A number as C's strtod reads it, blanks around it allowed. Raises ValueError."""
+    if _PLAIN.fullmatch(text):
+        return float(text)
+    # Signs, exponents, hexadecimal, inf and nan: only strtod agrees with strtod.
+    import ctypes
+
+    strtod = ctypes.CDLL(None).strtod
+    strtod.argtypes = [ctypes.c_char_p, ctypes.POINTER(ctypes.c_char_p)]
+    strtod.restype = ctypes.c_double
     raw = os.fsencode(text)
     rest = ctypes.c_char_p(raw)
-    value = float(_strtod(raw, ctypes.byref(rest)))
+    value = float(strtod(raw, ctypes.byref(rest)))
     if rest.value == raw or rest.value is None or rest.value.strip():
         raise ValueError(text)
     return value

@@ -6,7 +6,6 @@ has it. Else what the database's own clients use: MYSQL_PWD; PGPASSWORD and the 
 
 from __future__ import annotations
 
-import ctypes
 import os
 import re
 from collections.abc import Sequence
@@ -95,6 +94,8 @@ def hide_passwords(argv: Sequence[str], short: str = "") -> None:
     start, end = map(int, stat.rpartition(")")[2].split()[45:47])
     if end - start != len(shown):
         return
+    import ctypes
+
     position = start
     for argument in shown.split(b"\0"):
         if argument in secrets:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True)
-class RandPlan:
+class RandPlan(NamedTuple):
     """Parameters of the random distributions; `distribution` is the one scripts get by default."""
 
     distribution: str
@@ -17,16 +16,14 @@ class RandPlan:
     zipfian_exp: float
 
 
-@dataclass(frozen=True)
-class RateStep:
+class RateStep(NamedTuple):
     """One rate of --rate, and how long it lasts; 0 for the only one, which lasts for the run."""
 
     rate_per_s: float
     length_s: float
 
 
-@dataclass(frozen=True)
-class Plan:
+class Plan(NamedTuple):
     """The general settings of a run.
 
     A limit, rate or interval of 0 means none, a `seed` of 0 means the current time; without `percentiles` none

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from sysbench_py import core
 from sysbench_py.errors import ExitStatus
@@ -20,8 +19,7 @@ REFUSALS = (1040, 1203, 1226)
 REFUSAL_TEXTS = ("too many clients", "too many connections", "connection slots")
 
 
-@dataclass(frozen=True)
-class Finding:
+class Finding(NamedTuple):
     """A line for the user; with a `fatal` one the run cannot work."""
 
     text: str

@@ -10,9 +10,12 @@ import sys
 import threading
 import time
 from types import TracebackType
+from typing import TYPE_CHECKING
 
 from sysbench_py import core
-from sysbench_py.stats.model import NS_PER_MS, IntervalStats
+
+if TYPE_CHECKING:
+    from sysbench_py.stats.model import IntervalStats
 
 BAR_WIDTH = 30
 REDRAW_S = 0.1
@@ -103,6 +106,8 @@ class CommandProgress:
 
 def draw_run(stats: IntervalStats, *, done: int, events_limit: int, time_limit_s: int) -> None:
     """Draw the line of a run; `stats` are those of the last second or so, `done` all its events."""
+    from sysbench_py.stats.model import NS_PER_MS  # late: prepare does without
+
     parts = [f"run: {stats.time_total_s:.0f} s"]
     if time_limit_s:
         parts = [f"run: {max(time_limit_s - stats.time_total_s, 0):.0f} s left"]

@@ -6,7 +6,6 @@ import math
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -27,8 +26,7 @@ class Body(NamedTuple):
     succeeded: Callable[[], bool]
 
 
-@dataclass(frozen=True)
-class Script:
+class Script(NamedTuple):
     """A script and the command line that it sees; `name` is a path or a module name, None for `text`.
 
     `luajit_cmd` is what --luajit-cmd asks of every state. `typed` is what a user calls the script, if not `name`."""

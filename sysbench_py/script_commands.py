@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from sysbench_py import core
@@ -16,13 +15,10 @@ from sysbench_py.errors import ExitStatus, UsageError
 from sysbench_py.help import options_text
 from sysbench_py.interrupts import Interrupts
 from sysbench_py.log import NOTICE, log, say
-from sysbench_py.lua_team import LuaTeam
-from sysbench_py.lua_workload import WORKER_BYTES, LuaWorkload
+from sysbench_py.lua_team import WORKER_BYTES, LuaTeam
 from sysbench_py.options import Option, OptionSet
 from sysbench_py.plan import Plan
-from sysbench_py.preflight import Preflight
 from sysbench_py.progress import CommandProgress
-from sysbench_py.runner import Runner
 from sysbench_py.script import Script, State
 from sysbench_py.suggest import did_you_mean, one_of
 from sysbench_py.unused_options import unused_options
@@ -90,7 +86,7 @@ class ScriptCommands:
         core.rng_enter(-1)
         # Statements of the main state count as the first worker's.
         core.run_setup([libc.state() for _ in range(self._plan.threads)], 0, False, True)
-        state = State(replace(self._script, command=command), 0)
+        state = State(self._script._replace(command=command), 0)
         choose_driver(self._plan, self._driver_problems)
         try:
             state.load()
@@ -129,6 +125,11 @@ class ScriptCommands:
             return ExitStatus.OK if ok or command == "help" else ExitStatus.ERROR
 
     def _run(self, main: State, options: Mapping[str, Any]) -> ExitStatus:
+        # Late: help and prepare need none of what only a run does.
+        from sysbench_py.lua_workload import LuaWorkload
+        from sysbench_py.preflight import Preflight
+        from sysbench_py.runner import Runner
+
         mode = self._plan.preflight
         preflight = Preflight(main, self._plan, options, server_count(self._cmdline.options, self._plan.db_driver))
         if mode != "off":

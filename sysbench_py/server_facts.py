@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from sysbench_py import core
 from sysbench_py.script import State
@@ -21,8 +20,7 @@ Rows = Sequence[Sequence[str]]
 Ask = Callable[[str], Rows]
 
 
-@dataclass(frozen=True)
-class Limit:
+class Limit(NamedTuple):
     """How many the server allows, and how many of them others use or are reserved."""
 
     name: str
@@ -40,8 +38,7 @@ class Limit:
         return f"{self.name} is {self.allowed}, {self.used} in use{reserved}"
 
 
-@dataclass(frozen=True)
-class Limits:
+class Limits(NamedTuple):
     """What a server limits. `prepares_begin` is false if it does not prepare BEGIN, which then is sent as a text."""
 
     connections: tuple[Limit, ...]

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 
-@dataclass(frozen=True)
-class Needs:
+class Needs(NamedTuple):
     """Tables sbtest1 to sbtest`tables`, with `rows` rows each; 0 if that does not matter.
 
     A worker prepares `statements`, BEGIN among them with `transactions`. `work` is how many statements an event has

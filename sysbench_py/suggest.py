@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Sequence
 
 # Below this likeness (difflib's ratio) a guess is more likely to mislead than to help.
@@ -14,6 +13,8 @@ def closest(typed: str, known: Iterable[str]) -> str | None:
     # Few people mistype the first letter, and short words are all alike without it; so are names of scripts
     # with their ending.
     candidates = {name.removesuffix(".lua"): name for name in known if name[:1] == typed[:1]}
+    import difflib  # late: most names are right
+
     found = difflib.get_close_matches(typed.removesuffix(".lua"), candidates, n=1, cutoff=MIN_LIKENESS)
     return candidates[found[0]] if found else None
 

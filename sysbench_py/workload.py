@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from sysbench_py.plan import Plan
-from sysbench_py.stats.model import IntervalStats, TotalStats
+if TYPE_CHECKING:
+    from sysbench_py.plan import Plan
+    from sysbench_py.stats.model import IntervalStats, TotalStats
 
 
 class Workload(Protocol):

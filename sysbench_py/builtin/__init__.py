@@ -6,9 +6,8 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from types import ModuleType
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from sysbench_py.errors import ExitStatus
 from sysbench_py.options import Option
@@ -44,8 +43,7 @@ class BuiltinTest(Protocol):
         """The `run` command."""
 
 
-@dataclass(frozen=True)
-class Builtin:
+class Builtin(NamedTuple):
     """A built-in test; `module` is the name of its module in this package."""
 
     name: str

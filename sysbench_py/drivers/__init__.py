@@ -6,16 +6,15 @@ A driver's module has `OPTIONS`, and imports its client library only when it con
 from __future__ import annotations
 
 import importlib
-from dataclasses import dataclass
 from types import ModuleType
+from typing import NamedTuple
 
 from sysbench_py.errors import UsageError
 from sysbench_py.options import Option, OptionSet
 from sysbench_py.suggest import one_of
 
 
-@dataclass(frozen=True)
-class Driver:
+class Driver(NamedTuple):
     """A database driver; `module` is the name of its module in this package, `needs` what it cannot do without.
 
     The module has `OPTIONS`, `setup(options)`, and `installed()`, which tells what the driver would use here, with

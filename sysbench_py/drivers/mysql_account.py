@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 # Where servers have their socket: Debian, its older name, Red Hat, and one built from source.
 LOCAL_SOCKETS = (
@@ -15,8 +15,7 @@ LOCAL_SOCKETS = (
 )
 
 
-@dataclass(frozen=True)
-class Endpoint:
+class Endpoint(NamedTuple):
     """A server's address, printed as the messages name it; `socket` is what --mysql-socket says, or empty."""
 
     host: str
@@ -42,8 +41,7 @@ class Endpoint:
         return f"Can't connect to local server through socket '{self.unix_socket}' {why}{advice}"
 
 
-@dataclass(frozen=True)
-class Account:
+class Account(NamedTuple):
     """Who logs in, and to which database (empty for none)."""
 
     user: str

@@ -5,10 +5,10 @@ from __future__ import annotations
 import importlib.util
 import os
 from collections.abc import Iterator
+from types import ModuleType
 
 from sysbench_py import core
 from sysbench_py.drivers.seen import note
-from sysbench_py.drivers.sqlite_dialect import loosen, translate
 from sysbench_py.errors import UsageError
 from sysbench_py.options import Kind, Option, OptionSet
 
@@ -91,9 +91,16 @@ def setup(options: OptionSet) -> None:
         busy_timeout_ms=busy_timeout_ms,
         begin=options.get("sqlite-begin", str),
         dialect=dialect,
-        translate=lambda statement: translate(statement, dialect),
-        loosen=loosen,
+        translate=lambda statement: _dialects().translate(statement, dialect),
+        loosen=lambda statement: _dialects().loosen(statement),
     )
+
+
+def _dialects() -> ModuleType:
+    """Late: only statements on SQLite are translated."""
+    from sysbench_py.drivers import sqlite_dialect
+
+    return sqlite_dialect
 
 
 def _connect(_slot: int) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from sysbench_py.stats.model import NS_PER_MS, ErrorStats, Latency, OpenLoop, RateStats, StatementStats
 
@@ -12,8 +12,7 @@ LATENCY_COLUMNS = ("avg", "p50", "p95", "p99", "max")
 LEFT = frozenset({"", "kind", "statement", "SQLSTATE", "message of the first"})
 
 
-@dataclass(frozen=True)
-class Grid:
+class Grid(NamedTuple):
     """A table of texts."""
 
     title: str

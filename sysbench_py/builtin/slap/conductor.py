@@ -6,7 +6,6 @@ import os
 import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 
 from sysbench_py import core
 from sysbench_py.builtin import Runs
@@ -112,7 +111,7 @@ class Conductor:
             )
         )
         log(INFO, f"Running {clients} clients")
-        status = self._runs.part(workload, replace(self._plan, threads=clients))
+        status = self._runs.part(workload, self._plan._replace(threads=clients))
         if status is not ExitStatus.OK or workload.stats is None:
             raise StepFailed(status)
         return workload.stats

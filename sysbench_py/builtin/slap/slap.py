@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from pathlib import Path
 
 from sysbench_py import core
@@ -32,7 +31,7 @@ class SlapTest:
         self._options = options
         percentiles = plan.percentiles if options.typed("percentile") else DEFAULT_PERCENTILES
         # What ends a run is that its queries are done.
-        self._plan = replace(plan, percentiles=percentiles, histogram=False, events_limit=0, time_limit_s=0)
+        self._plan = plan._replace(percentiles=percentiles, histogram=False, events_limit=0, time_limit_s=0)
         self._histogram = plan.histogram
 
     def conduct(self, runs: Runs) -> ExitStatus:
