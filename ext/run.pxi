@@ -19,7 +19,8 @@ cdef struct run_state:
 
 cdef run_state *run = <run_state *>shared_always(sizeof(run_state))
 cdef pthread_mutex_t barrier_mutex
-cdef pthread_cond_t barrier_cond
+cdef pthread_cond_t barrier_cond        # the barrier is open
+cdef pthread_cond_t all_ready_cond
 # Each process has a barrier of its own; that of the process that reports counts the workers of all.
 cdef int barrier_expected = 0   # workers
 cdef int barrier_ready = 0
@@ -28,18 +29,25 @@ cdef pthread_condattr_t monotonic
 pthread_condattr_init(&monotonic)
 pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC)
 pthread_cond_init(&barrier_cond, &monotonic)
+pthread_cond_init(&all_ready_cond, &monotonic)
+
+
+cdef void one_more_ready() noexcept nogil:
+    """With the mutex. Nobody is woken but by the last one, as there may be thousands."""
+    global barrier_ready
+    barrier_ready += 1
+    if barrier_ready >= barrier_expected:
+        pthread_cond_broadcast(&all_ready_cond)
 
 
 cdef public cbool sb_worker_ready(int thread_id) noexcept nogil:
     """Wait until all workers are ready; False if the run is called off."""
-    global barrier_ready
     cdef char line[64]
     snprintf(line, sizeof(line), "Worker thread (#%d) %s", thread_id,
              <const char *>(b"failed to initialize!" if sb_thread_failed else b"initialized"))
     sb_log(LOG_DEBUG, line)
     pthread_mutex_lock(&barrier_mutex)
-    barrier_ready += 1
-    pthread_cond_broadcast(&barrier_cond)
+    one_more_ready()
     while barrier_state == 0 and this_fiber() == NULL:
         pthread_cond_wait(&barrier_cond, &barrier_mutex)
     pthread_mutex_unlock(&barrier_mutex)
@@ -230,7 +238,7 @@ def barrier_wait(uint64_t until_ns) -> int:
     with nogil:
         pthread_mutex_lock(&barrier_mutex)
         if barrier_ready < barrier_expected and clock_ns() < until_ns:
-            pthread_cond_timedwait(&barrier_cond, &barrier_mutex, &t)
+            pthread_cond_timedwait(&all_ready_cond, &barrier_mutex, &t)
         pthread_mutex_unlock(&barrier_mutex)
     return barrier_ready
 
@@ -269,11 +277,9 @@ def barrier_follow(bint go) -> None:
 
 def worker_ready_elsewhere() -> None:
     """A worker of another process is ready."""
-    global barrier_ready
     with nogil:
         pthread_mutex_lock(&barrier_mutex)
-    barrier_ready += 1
-    pthread_cond_broadcast(&barrier_cond)
+    one_more_ready()
     pthread_mutex_unlock(&barrier_mutex)
 
 

@@ -2,14 +2,32 @@
 
 from __future__ import annotations
 
+import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 
 from sysbench_py import core
 from sysbench_py.log import DEBUG, FATAL, log
 
 # Python, TLS and Lua need more than the 64 KiB that --thread-stack-size asks for by default.
 MIN_STACK_SIZE_BYTES = 512 * 1024
+# How long a thread may keep the interpreter to itself while workers start; Python's own default is 5 ms.
+START_SWITCH_INTERVAL_S = 0.1
+
+
+@contextmanager
+def few_switches() -> Iterator[None]:
+    """For while workers start: a thread gives the interpreter up when it waits, and not whenever another one asks.
+
+    All of them ask at once, and with the default, each of a thousand wakes every 5 ms to do so.
+    """
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(START_SWITCH_INTERVAL_S)
+    try:
+        yield
+    finally:
+        sys.setswitchinterval(before)
 
 
 def crew_groups(threads: int, carriers: int) -> list[Sequence[int]]:
