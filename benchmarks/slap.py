@@ -4,9 +4,10 @@
 
 LOGIN are arguments of both that reach a server as a user who may make schemas, such as -S /run/mysqld/mysqld.sock
 -uroot. Each row runs both in turn (A B A B ...). The table shows the least seconds that each reports, as what else the
-machine does only adds to them, and those that the whole programs take; the ratios are below 1 where ours is faster.
-mariadb-slap's reported seconds include the connections of its clients, ours do not; both whole programs make them.
-WORDs select the rows whose names contain one of them.
+machine does only adds to them; the median of the pairs' ratios, with the middle half of them; and the least seconds
+that the whole programs take. Ratios are below 1 where ours is faster. mariadb-slap's reported seconds include the
+connections of its clients, ours do not; both whole programs make them. WORDs select the rows whose names contain one
+of them.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from statistics import quantiles
 
 ROWS = {
     **{
@@ -55,15 +57,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--ours", default="mysqlslap-py")
     parser.add_argument("--reference", default="mariadb-slap")
-    parser.add_argument("--pairs", type=int, default=15)
+    parser.add_argument("--pairs", type=int, default=21)
     parser.add_argument("words", nargs="*")
     separator = sys.argv.index("--") if "--" in sys.argv else len(sys.argv)
     options = parser.parse_args(sys.argv[1:separator])
     login = sys.argv[separator + 1 :]
     print(f"{platform.machine()}, {os.cpu_count()} cores, Linux {platform.release()}, {options.pairs} pairs")
     print()
-    print("| test | mariadb-slap, s | ours, s | ratio | mariadb-slap, whole, s | ours, whole, s | ratio |")
-    print("| --- | ---: | ---: | ---: | ---: | ---: | ---: |")
+    print("| test | mariadb-slap, s | ours, s | ratio | mariadb-slap, whole, s | ours, whole, s |")
+    print("| --- | ---: | ---: | ---: | ---: | ---: |")
     for name, arguments in ROWS.items():
         if options.words and not any(word in name for word in options.words):
             continue
@@ -73,9 +75,10 @@ def main() -> None:
             for _ in range(options.pairs)
         ]
         theirs_s, theirs_whole_s, ours_s, ours_whole_s = (min(values) for values in zip(*pairs, strict=True))
+        low, middle, high = quantiles([ours / theirs for theirs, _, ours, _ in pairs], method="inclusive")
         print(
-            f"| {name} | {theirs_s:.3f} | {ours_s:.3f} | {ours_s / theirs_s:.2f}"
-            f" | {theirs_whole_s:.3f} | {ours_whole_s:.3f} | {ours_whole_s / theirs_whole_s:.2f} |",
+            f"| {name} | {theirs_s:.3f} | {ours_s:.3f} | {middle:.2f} ({low:.2f}..{high:.2f})"
+            f" | {theirs_whole_s:.3f} | {ours_whole_s:.3f} |",
             flush=True,
         )
 

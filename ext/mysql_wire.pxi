@@ -228,7 +228,9 @@ cdef int my_read(db_connection *con, my_session *s) noexcept nogil:
         if n == -2:
             return my_malformed(con, s)
     else:
-        n = socket_receive(s.fd, s.polled, s.input + s.input_end, s.input_size - s.input_end)
+        # In the middle of a reply, the request has been read.
+        n = socket_receive(s.fd, s.polled and s.input_end == s.input_at, s.input + s.input_end,
+                           s.input_size - s.input_end)
         if n == WIRE_WOULD_BLOCK:
             return DB_AGAIN
     if n <= 0:

@@ -176,7 +176,9 @@ cdef int pg_read(db_connection *con, pg_session *s) noexcept nogil:
     if s.ssl != NULL:
         n = tls_receive(s.fd, s.ssl, s.input + s.input_end, s.input_size - s.input_end)
     else:
-        n = socket_receive(s.fd, s.polled, s.input + s.input_end, s.input_size - s.input_end)
+        # In the middle of a reply, the request has been read.
+        n = socket_receive(s.fd, s.polled and s.input_end == s.input_at, s.input + s.input_end,
+                           s.input_size - s.input_end)
     if n == WIRE_WOULD_BLOCK:
         return DB_AGAIN
     if n < 0 and s.ssl == NULL and errno != ECONNRESET and errno != EPIPE:
