@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sysbench_py.writing import OUTPUT_LOST, write_all
+
 if TYPE_CHECKING:
     from sysbench_py.command_line import CommandLine
     from sysbench_py.errors import ExitStatus, UsageError
@@ -27,7 +29,6 @@ COMMANDS_OF_THEIR_OWN = ("report", "sweep", "compare", "ab")
 STDIN, STDOUT, STDERR = range(3)
 # So many more objects that can refer to others must be there before Python looks for garbage among the new ones.
 GARBAGE_THRESHOLD = 100_000
-OUTPUT_LOST = "the results could not be written to standard output"
 
 
 def main() -> None:
@@ -42,11 +43,7 @@ def main() -> None:
 
 def run(argv: Sequence[str]) -> int:
     """Do what the command line (program name first) asks for; returns the exit status."""
-    # As any other program, until there is something to report or to tidy up: no tracebacks.
-    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
-    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
-    _hold_standard_descriptors()
+    end_as_others_do()
     from sysbench_py.passwords import hide_passwords
 
     hide_passwords(argv)
@@ -57,6 +54,14 @@ def run(argv: Sequence[str]) -> int:
 
         return run_tool(argv[2:] if word == TOOLS else argv[1:])
     return _run_command_line(argv)
+
+
+def end_as_others_do() -> None:
+    """No tracebacks at Ctrl-C, a closed pipe or closed standard streams; until there is something to report."""
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    _hold_standard_descriptors()
 
 
 def _hold_standard_descriptors() -> None:
@@ -129,10 +134,8 @@ def _help(cmdline: CommandLine) -> Iterator[str]:
 
 def _print(text: str, descriptor: int) -> bool:
     """Write without a buffer; False, after a message, if the text cannot be written."""
-    rest = text.encode(errors="surrogateescape")
     try:
-        while rest:
-            rest = rest[os.write(descriptor, rest) :]
+        write_all(descriptor, text.encode(errors="surrogateescape"))
     except OSError as error:
         if descriptor != STDERR:
             _print(f"{OUTPUT_LOST}: {error.strerror}\n", STDERR)

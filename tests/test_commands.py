@@ -141,24 +141,6 @@ def test_typer_is_only_imported_for_the_tools() -> None:
     assert done.stdout.endswith("set()\n")
 
 
-@compat("output-lost")
-@pytest.mark.parametrize(
-    "arguments", [["--help"], ["--version"], ["cpu", "help"], ["cpu", "--events=1", "run"]], ids=" ".join
-)
-def test_results_that_cannot_be_written_are_an_error(arguments: list[str]) -> None:
-    with Path("/dev/full").open("w") as full:
-        done = subprocess.run(
-            [sys.executable, "-m", "sysbench_py", *arguments],
-            stdout=full,
-            stderr=subprocess.PIPE,
-            text=True,
-            check=False,
-        )
-    assert done.returncode == 1
-    assert done.stderr.startswith("the results could not be written to standard output")
-    assert len(done.stderr.splitlines()) == 1
-
-
 def test_a_run_with_standard_error_closed_keeps_its_results(tmp_path: Path) -> None:
     command = f"{sys.executable} -m sysbench_py cpu --events=20 --time=10 --output=json:a.json run 2>&-"
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent.parent)}

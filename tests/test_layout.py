@@ -13,18 +13,19 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 # Modules, or folders with a slash, and what each may import of the package (folders include their own modules).
 ALLOWED = {
     "stats/": {"stats"},
-    "sinks/": {"errors", "sinks", "stats"},
+    "sinks/": {"errors", "sinks", "stats", "writing"},
     "experiments/": {"api", "command_line", "errors", "experiments", "sinks", "stats"},
     "drivers/": {"drivers", "core", "errors", "log", "options", "passwords", "suggest"},
     "builtin/": {
         *("builtin", "core", "drivers", "errors", "log", "options", "plan", "progress", "sinks", "stats", "suggest"),
         "workload",
     },
-    "mysqlslap/": {"builtin", "cli", "errors", "mysqlslap", "options", "passwords", "suggest", "version"},
+    "mysqlslap/": {"builtin", "cli", "errors", "mysqlslap", "options", "passwords", "suggest", "version", "writing"},
     "options": {"errors", "suggest"},
     "suggest": set(),
     "plan": set(),
     "errors": set(),
+    "writing": set(),
     "log": {"core"},
     "late": {"core", "stats"},
     "worker": {"core", "log"},

@@ -12,6 +12,8 @@ import stat
 from pathlib import Path
 from typing import Protocol
 
+from sysbench_py.writing import write_all
+
 STDOUT = "-"
 # What is written to see whether a disk is full: a block of most file systems.
 _PROBE = b" " * 4096
@@ -59,7 +61,7 @@ class WholeFile:
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
         try:
             try:
-                _write_all(descriptor, content)
+                write_all(descriptor, content)
                 if keep:
                     os.fsync(descriptor)
             finally:
@@ -78,7 +80,7 @@ class _Stream:
     _descriptor = -1
 
     def write(self, text: str) -> None:
-        _write_all(self._descriptor, text.encode())
+        write_all(self._descriptor, text.encode())
 
     def close(self) -> None:
         if self._descriptor >= 0:
@@ -131,9 +133,3 @@ def target(path: str, *, whole: bool) -> Target:
 def _refuse_directory(path: Path) -> None:
     if path.is_dir():
         raise IsADirectoryError(21, os.strerror(21), str(path))
-
-
-def _write_all(descriptor: int, content: bytes) -> None:
-    rest = memoryview(content)
-    while rest:
-        rest = rest[os.write(descriptor, rest) :]

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from contextlib import redirect_stdout
+
+from sysbench_py.writing import OutputLostError, StandardOutput
 
 # What there is, for those who list it; app.py has the commands themselves.
 TOOLS = {
@@ -18,6 +21,15 @@ TOOLS = {
 
 def run_tool(arguments: Sequence[str]) -> int:
     """Do what the words behind `sysbench tools` ask for; returns the exit status."""
+    try:
+        with redirect_stdout(StandardOutput()):
+            return _run(arguments)
+    except OutputLostError as error:
+        print(error, file=sys.stderr)
+        return 1
+
+
+def _run(arguments: Sequence[str]) -> int:
     if arguments[:1] == ["complete"]:
         # What the completion scripts ask at each Tab: no tool for people, and no reason to load Typer.
         from sysbench_py.tools.complete import complete
