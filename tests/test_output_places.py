@@ -15,10 +15,11 @@ from pathlib import Path
 import pytest
 
 from sysbench_py.errors import UsageError
-from sysbench_py.sinks.json_document import read
+from sysbench_py.sinks.json_document import read, render
 from sysbench_py.sinks.outputs import Outputs, requests
 from tests.support.proc import Result, Run
 from tests.support.reference import ours
+from tests.support.results import result as a_result
 
 QUICK = ("cpu", "--events=20", "--time=0")
 COMMAND_LINE_ERROR = re.compile(r"FATAL: [^\n]+\n")
@@ -51,6 +52,8 @@ def refused(tmp_path: Path, *arguments: str) -> str:
         (("csv:-", "json:-"), "--output=csv:- and --output=json:- exclude each other"),
         (("prometheus:0",), "--output=prometheus:0: 0 is no port (use 1 to 65535)"),
         (("prometheus:70000",), "--output=prometheus:70000: 70000 is no port (use 1 to 65535)"),
+        (("prometheus:-1",), "--output=prometheus:-1: -1 is no port (use 1 to 65535)"),
+        (("prometheus:h:123456",), "--output=prometheus:h:123456: 123456 is no port (use 1 to 65535)"),
     ],
     ids=lambda value: ",".join(value) if isinstance(value, tuple) else "",
 )
@@ -257,3 +260,56 @@ def test_a_redrawn_result_needs_a_place_that_can_be_written(tmp_path: Path) -> N
     result = ours("report", "a.json", "--output=csv:none/a", cwd=tmp_path)
     assert result == Result("", "FATAL: --output=csv:none/a: No such file or directory\n", 1)
     assert json.loads((tmp_path / "a.json").read_text())["exit_status"] == 0
+
+
+@pytest.mark.parametrize("place", ["9123", "127.0.0.1:9123", "-1"])
+def test_a_saved_result_is_not_served(tmp_path: Path, place: str) -> None:
+    assert ours(*QUICK, "--output=json:a.json", "run", cwd=tmp_path).status == 0
+    result = ours("report", "a.json", f"--output=prometheus:{place}", cwd=tmp_path)
+    reason = "a saved result is not served at a port, but written to a file (--output=prometheus:FILE)"
+    if place == "-1":
+        reason = "-1 is no port (use 1 to 65535)"
+    assert result == Result("", f"FATAL: --output=prometheus:{place}: {reason}\n", 1)
+    assert [path.name for path in tmp_path.iterdir()] == ["a.json"]
+
+
+@pytest.mark.parametrize("form", ["json", "jsonl", "csv", "hdr", "html"])
+def test_a_redrawn_result_is_whole_or_not_there(tmp_path: Path, form: str) -> None:
+    """The disk is full behind the block that is written at first to see whether there is room."""
+    (tmp_path / "a.json").write_text(render(a_result([100.0] * 200, [1.0] * 200)))
+    command = ("report", "a.json", f"--output={form}:out")
+    result = shell(tmp_path, 'ulimit -f 9; exec "$@"', *command)
+    assert result == Result("", f"FATAL: --output={form}:out: File too large\n", 1)
+    assert [path.name for path in tmp_path.iterdir()] == ["a.json"]
+
+
+def test_a_file_that_grows_ends_with_a_whole_row(tmp_path: Path) -> None:
+    result = shell(tmp_path, 'ulimit -f 9; exec "$@"', "cpu", "--time=6", "--output=jsonl:a.jsonl", "run")
+    assert result.status == 1
+    assert "FATAL: --output=jsonl:a.jsonl: File too large: this output is lost\n" in result.stdout
+    text = (tmp_path / "a.jsonl").read_text()
+    assert len(text) < 9 * 512
+    assert [json.loads(line)["threads_running"] for line in text.splitlines()]
+
+
+def test_a_long_name_is_a_name(tmp_path: Path) -> None:
+    name = "ü" * 127
+    for form in ("json", "csv"):
+        assert ours(*QUICK, f"--output={form}:{name}", "run", cwd=tmp_path).status == 0
+        assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+def test_a_line_is_appended_whole_or_not_at_all(tmp_path: Path) -> None:
+    """As slap does for --csv."""
+    file = tmp_path / "a.csv"
+    code = (
+        "import sys; from sysbench_py.sinks.files import append\n"
+        "append('a.csv', 'x' * 300)\n"
+        "try: append('a.csv', 'y' * 300)\n"
+        "except OSError as error: print(error.strerror)\n"
+    )
+    environment = {"PYTHONPATH": str(Path(__file__).parent.parent)}
+    command = ("sh", "-c", 'ulimit -f 1; exec "$@"', "sh", sys.executable, "-c", code)
+    with Run(*command, cwd=tmp_path, env=environment) as run:
+        assert run.result() == Result("File too large\n", "", 0)
+    assert file.read_text() == "x" * 300

@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 import signal
+import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -19,7 +20,7 @@ from sysbench_py.experiments.pictures import draw
 from sysbench_py.experiments.sweep import Axis, SweepPlan
 from sysbench_py.experiments.values import values_of
 from sysbench_py.tools.sweep import plan_of
-from tests.support.proc import Result
+from tests.support.proc import Result, Run
 from tests.support.reference import ours
 from tests.support.results import SETUP, total
 from tests.support.server import Server
@@ -200,6 +201,18 @@ def test_a_point_that_fails_is_told_and_loses_no_other(folder: Path) -> None:
     assert sweep(folder, "--resume=out", "--pictures=").status == 0
     assert [row["n"] for row in rows(folder / "out" / "points.csv")] == ["1", "13"]
     assert not failure.exists()
+
+
+def test_a_full_disk_leaves_no_part_of_a_picture(folder: Path) -> None:
+    """The results of the runs have room, the picture has not."""
+    command = (sys.executable, "-m", "sysbench_py", "sweep", "t.lua", "--n=1,2", "--threads=1", *QUICK)
+    environment = {"PYTHONPATH": str(Path(__file__).parent.parent)}
+    limited = ("sh", "-c", 'ulimit -f 64; exec "$@"', "sh")
+    with Run(*limited, *command, "--pictures=png", "--folder=out", "run", cwd=folder, env=environment) as running:
+        result = running.result()
+    assert (result.status, result.stderr) == (1, f"FATAL: {folder}/out/sweep.png: File too large\n")
+    assert not list((folder / "out").glob("*sweep.png*"))
+    assert (folder / "out" / "points.csv").exists()
 
 
 def test_a_prepare_that_fails_ends_the_sweep(folder: Path) -> None:

@@ -149,9 +149,9 @@ class SweepFolder:
         """Write the plan. Raises OSError."""
         self.write(PLAN_FILE, json.dumps(to_data(self.plan), indent=1) + "\n")
 
-    def write(self, name: str, text: str) -> None:
+    def write(self, name: str, content: str | bytes) -> None:
         """Write a file of that name, whole. Raises OSError."""
-        WholeFile(str(self.path / name)).write(text)
+        WholeFile(str(self.path / name)).write_bytes(content.encode() if isinstance(content, str) else content)
 
     def mark_done(self, command: str) -> None:
         """A command around all runs has been done. Raises OSError."""
@@ -206,7 +206,7 @@ def conduct(
             line.run(file)
         except CommandFailed as error:
             failed += 1
-            failure.write_text(error.output, errors="surrogateescape")
+            WholeFile(str(failure)).write(error.output)
             tell(f"{where} failed: {error} (see {failure})")
             continue
         failure.unlink(missing_ok=True)

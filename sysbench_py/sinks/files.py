@@ -17,6 +17,8 @@ from sysbench_py.writing import write_all
 STDOUT = "-"
 # What is written to see whether a disk is full: a block of most file systems.
 _PROBE = b" " * 4096
+# So much of a file's name, in bytes, is in that of the temporary file, whose name must not be too long.
+LONGEST_NAME = 200
 
 
 class Target(Protocol):
@@ -51,13 +53,22 @@ class WholeFile:
         pass
 
     def write(self, text: str) -> None:
-        self._replace_with(text.encode(), keep=True)
+        self.write_bytes(text.encode(errors="surrogateescape"))
+
+    def write_bytes(self, content: bytes) -> None:
+        """Write what is no text. Raises OSError, which names the file."""
+        try:
+            self._replace_with(content, keep=True)
+        except OSError as error:
+            error.filename = str(self._path)
+            raise
 
     def close(self) -> None:
         pass
 
     def _replace_with(self, content: bytes, *, keep: bool) -> None:
-        temporary = self._path.with_name(f".{self._path.name}.{os.getpid()}.tmp")
+        name = os.fsdecode(os.fsencode(self._path.name)[:LONGEST_NAME])
+        temporary = self._path.with_name(f".{name}.{os.getpid()}.tmp")
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
         try:
             try:
@@ -89,10 +100,13 @@ class _Stream:
 
 
 class GrowingFile(_Stream):
-    """A file, pipe or device."""
+    """A file, pipe or device. A file that takes no more ends with the last text that it has taken whole."""
 
     def __init__(self, path: str) -> None:
         self._path = Path(path)
+
+    def write(self, text: str) -> None:
+        _write_whole(self._descriptor, text)
 
     def open(self) -> None:
         _refuse_directory(self._path)
@@ -128,6 +142,26 @@ def target(path: str, *, whole: bool) -> Target:
     if whole and (not os.path.exists(path) or os.path.isfile(path)):  # noqa: PTH110, PTH113 -- "" is no Path
         return WholeFile(path)
     return GrowingFile(path)
+
+
+def append(path: str, text: str) -> None:
+    """Add a text to a file, whole or not at all; anything else gets what it takes. Raises OSError."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o666)
+    try:
+        _write_whole(descriptor, text)
+    finally:
+        os.close(descriptor)
+
+
+def _write_whole(descriptor: int, text: str) -> None:
+    """Write behind the end of what is there; a file that does not take all of the text stays as it was."""
+    before = os.fstat(descriptor)
+    try:
+        write_all(descriptor, text.encode(errors="surrogateescape"))
+    except OSError:
+        if stat.S_ISREG(before.st_mode):
+            os.ftruncate(descriptor, before.st_size)
+        raise
 
 
 def _refuse_directory(path: Path) -> None:

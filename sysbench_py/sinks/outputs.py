@@ -46,6 +46,15 @@ class Format:
                 f"--output={self.name} needs the Python package {error.name}: pip install '{EXTRA}'"
             ) from None
 
+    def text(self, result: RunResult) -> str:
+        """The whole text. Raises UsageError as `load`."""
+        module = self.load()
+        setup = result.setup
+        if not self.grows:
+            text: str = module.render(result)
+            return text
+        return "".join([module.head(setup), *(module.row(setup, stats) for stats in result.intervals)])
+
 
 FORMATS = {
     each.name: each
@@ -80,10 +89,10 @@ class Output(Protocol):
 
 
 class _TextOutput:
-    """What a module of this package makes of a run, written to a target."""
+    """What a format makes of a run, written to a target."""
 
-    def __init__(self, module: ModuleType, where: Target) -> None:
-        self._module = module
+    def __init__(self, form: Format, where: Target) -> None:
+        self._form = form
         self._target = where
 
     def open(self) -> None:
@@ -106,7 +115,7 @@ class WholeOutput(_TextOutput):
     """A text that is made of the whole result, at its end."""
 
     def end(self, result: RunResult) -> None:
-        self._target.write(self._module.render(result))
+        self._target.write(self._form.text(result))
 
 
 class GrowingOutput(_TextOutput):
@@ -115,10 +124,10 @@ class GrowingOutput(_TextOutput):
     def begin(self, setup: Setup) -> None:
         super().begin(setup)
         self._setup = setup
-        self._target.write(self._module.head(setup))
+        self._target.write(self._form.load().head(setup))
 
     def interval(self, stats: IntervalStats) -> None:
-        self._target.write(self._module.row(self._setup, stats))
+        self._target.write(self._form.load().row(self._setup, stats))
 
 
 @dataclass(frozen=True)
@@ -140,18 +149,26 @@ class Request:
             return self.place == other.place
         return os.path.realpath(self.place) == os.path.realpath(other.place)
 
-    def output(self) -> Output:
-        """Not open yet. Raises UsageError for a package that is missing, and for an address that is none."""
+    def output(self, *, saved: bool) -> Output:
+        """Not open yet; of a `saved` result everything is there at once.
+
+        Raises UsageError for a package that is missing, and for an address that is none or serves no purpose.
+        """
         module = self.form.load()
         if self.form.listens:
             try:
                 listener: Output | None = module.listener(self.place)
             except ValueError as error:
                 raise UsageError.fatal(f"{self.title}: {error}") from None
+            if listener is not None and saved:
+                raise UsageError.fatal(
+                    f"{self.title}: a saved result is not served at a port, but written to a file "
+                    f"(--output={self.form.name}:FILE)"
+                )
             if listener is not None:
                 return listener
-        where = target(self.place, whole=not self.form.grows)
-        return (GrowingOutput if self.form.grows else WholeOutput)(module, where)
+        grows = self.form.grows and not saved
+        return (GrowingOutput if grows else WholeOutput)(self.form, target(self.place, whole=not grows))
 
 
 def requests(texts: Sequence[str], stem: str) -> list[Request]:
@@ -188,14 +205,14 @@ def _listed(names: list[str]) -> str:
 class Outputs:
     """The outputs of a run, opened all or none. One that fails later is given up, and the others go on."""
 
-    def __init__(self, wanted: Sequence[Request]) -> None:
-        """Open them. Raises UsageError for the first that cannot be."""
+    def __init__(self, wanted: Sequence[Request], *, saved: bool = False) -> None:
+        """Open them, for a run or for a saved result. Raises UsageError for the first that cannot be."""
         self.problems: list[str] = []
         self._open: list[tuple[Request, Output]] = []
         try:
             # Standard output last: messages about the others belong there.
             for request in sorted(wanted, key=lambda request: request.place == STDOUT):
-                output = request.output()
+                output = request.output(saved=saved)
                 output.open()
                 self._open.append((request, output))
         except OSError as error:

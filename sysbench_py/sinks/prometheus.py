@@ -23,7 +23,7 @@ from sysbench_py.stats.result import RunResult, Setup
 
 # 1 us to 100 s.
 BOUNDS_NS = (*(step * 10**power for power in range(3, 11) for step in (1, 2, 5)), 10**11)
-_ADDRESS = re.compile(r"(?:(.+):)?([0-9]{1,5})")
+_ADDRESS = re.compile(r"(?:(.+):)?([+-]?[0-9]+)")
 
 
 def render(result: RunResult) -> str:
@@ -77,9 +77,10 @@ def listener(place: str) -> Exporter | None:
     match = _ADDRESS.fullmatch(place)
     if match is None:
         return None
-    port = int(match[2])
+    # No longer number is turned into one: Python refuses those of thousands of digits.
+    port = int(match[2][:7])
     if not 0 < port < 65536:
-        raise ValueError(f"{port} is no port (use 1 to 65535)")
+        raise ValueError(f"{match[2]} is no port (use 1 to 65535)")
     return Exporter((match[1] or "0.0.0.0").strip("[]"), port)
 
 

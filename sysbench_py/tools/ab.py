@@ -123,6 +123,7 @@ def _run_all(
 def _run_pair(sides: Mapping[str, TestLine], pair: int, where: Path) -> bool:
     """Run both sides; returns whether both ended well. If not, there is no result of the pair."""
     from sysbench_py.api import CommandFailed
+    from sysbench_py.sinks.files import WholeFile
     from sysbench_py.sinks.json_document import read_file
 
     files = {side: where / side / f"{pair:03d}.json" for side in sides}
@@ -136,7 +137,7 @@ def _run_pair(sides: Mapping[str, TestLine], pair: int, where: Path) -> bool:
         complete = True
     except CommandFailed as error:
         output = files[side].with_suffix(".failed.txt")
-        output.write_text(error.output, errors="surrogateescape")
+        WholeFile(str(output)).write(error.output)
         typer.echo(f"pair {pair}, {side.upper()} failed: {error} (see {output})")
     finally:
         if not complete:

@@ -21,9 +21,8 @@ def explained() -> Iterator[None]:
     except CommandFailed as error:
         line = f"FATAL: {error}"
     except OSError as error:
-        # A failed write() does not say to which file.
-        place = error.filename or "what the tool writes (to standard output or a file)"
-        line = f"FATAL: {place}: {error.strerror or error}"
+        place = f"{error.filename}: " if error.filename else ""
+        line = f"FATAL: {place}{error.strerror or error}"
     else:
         return
     typer.echo(line.rstrip("\n"), err=True)

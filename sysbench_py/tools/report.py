@@ -40,11 +40,9 @@ def _write(result: RunResult, file: Path, texts: list[str]) -> None:
     from sysbench_py.errors import UsageError
     from sysbench_py.sinks.outputs import Outputs, requests
 
-    outputs = Outputs(requests(texts, stem=str(file.with_suffix(""))))
+    outputs = Outputs(requests(texts, stem=str(file.with_suffix(""))), saved=True)
     try:
         outputs.begin(result.setup)
-        for stats in result.intervals:
-            outputs.interval(stats)
         for name in outputs.end(result):
             typer.echo(name, err=True)
     finally:

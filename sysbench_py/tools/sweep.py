@@ -189,5 +189,5 @@ def _draw(folder: SweepFolder, curve: Curve, runs: Runs, forms: Sequence[str]) -
 
     setup = next(iter(runs.values()))[0].setup
     for form in forms:
-        (folder.path / f"sweep.{form}").write_bytes(draw(curve, setup, form))
+        folder.write(f"sweep.{form}", draw(curve, setup, form))
     return [f"sweep.{form}" for form in forms]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from pathlib import Path
 
 from sysbench_py import core
 from sysbench_py.builtin import Runs
@@ -18,6 +17,7 @@ from sysbench_py.log import FATAL, NOTICE, log
 from sysbench_py.options import OptionSet
 from sysbench_py.plan import Plan
 from sysbench_py.sinks import text
+from sysbench_py.sinks.files import append
 
 DEFAULT_PERCENTILES = (50.0, 95.0, 99.0)
 
@@ -89,7 +89,6 @@ def _append(csv: str, line: str) -> None:
         core.log_raw(os.fsencode(line))
     elif csv:
         try:
-            with Path(csv).open("a", encoding="utf-8", errors="surrogateescape") as file:
-                file.write(line)
+            append(csv, line)
         except OSError as error:
             raise UsageError.fatal(f"Cannot write --csv '{csv}': {error.strerror}", about="csv") from None
