@@ -14,6 +14,7 @@ import os
 import signal
 import socket
 import threading
+import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import NoReturn
@@ -21,11 +22,14 @@ from typing import NoReturn
 from sysbench_py import core
 from sysbench_py.drivers.seen import note, seen
 from sysbench_py.log import FATAL, log
+from sysbench_py.system import end_with_parent
 from sysbench_py.worker import Crew
 
 READY, ENDED, FAILED, SEEN = "ready", "ended", "failed", "seen"
 GO, CALLED_OFF = "go", "off"
-
+# How long a process has to end after its workers have ended, or were told to by a signal: longer than an interrupted run
+# waits for events, whose report names those that are left.
+END_GRACE_S = 3.0
 
 Work = Callable[[Sequence[int]], bool]
 
@@ -37,7 +41,7 @@ class ProcessCrew(Crew):
         super().__init__(work, groups, stack_size_bytes)
         self._shares = [groups[number::processes] for number in range(processes)]
         self._sockets: list[socket.socket] = []
-        self._listeners: list[threading.Thread] = []
+        self._listeners: dict[int, threading.Thread] = {}
 
     def start(self) -> None:
         """Fork the processes; their workers start."""
@@ -59,7 +63,8 @@ class ProcessCrew(Crew):
         for child in children:
             listener = threading.Thread(target=self._listen, args=child, name=f"process {child[0]}", daemon=True)
             listener.start()
-            self._listeners.append(listener)
+            self._listeners[child[0]] = listener
+        threading.Thread(target=self._end_the_late, name="end the late", daemon=True).start()
 
     def open(self, time_limit_ns: int, go: bool, warmup_ns: int = 0) -> int:
         start_ns = super().open(time_limit_ns, go, warmup_ns)
@@ -71,9 +76,18 @@ class ProcessCrew(Crew):
         """As that of threads; the processes have ended then too, and their CPU time counts as this one's."""
         if not super().join(timeout_s):
             return False
-        for listener in self._listeners:
+        for listener in self._listeners.values():
             listener.join()
         return True
+
+    def _end_the_late(self) -> None:
+        """Kill what does not end when it should: it may be stopped, and hold a lock that the others wait for."""
+        self.wake.wait()
+        until_s = time.monotonic() + END_GRACE_S
+        for pid, listener in self._listeners.items():
+            listener.join(max(until_s - time.monotonic(), 0))
+            if listener.is_alive():
+                os.kill(pid, signal.SIGKILL)
 
     def _listen(self, pid: int, workers: int, messages: socket.socket) -> None:
         """Hear of a child's workers until it ends."""
@@ -102,6 +116,7 @@ class ProcessCrew(Crew):
         """The whole life of a child: it never returns into what its parent was doing."""
         status = 1
         try:
+            end_with_parent()
             # The parent hears of signals, and stops all workers.
             for number in (signal.SIGINT, signal.SIGTERM):
                 signal.signal(number, signal.SIG_IGN)

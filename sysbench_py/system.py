@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import resource
+import signal
+
+_PR_SET_PDEATHSIG = 1
 
 
 def raise_open_files_limit() -> None:
@@ -16,3 +20,10 @@ def raise_open_files_limit() -> None:
 def processors() -> int:
     """How many processors this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def end_with_parent() -> None:
+    """The kernel kills this process when the thread that has forked it ends, be this process stopped or stuck."""
+    libc = ctypes.CDLL(None)
+    if hasattr(libc, "prctl"):
+        libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)

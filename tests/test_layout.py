@@ -39,7 +39,7 @@ ALLOWED = {
         *("processes", "progress", "rates", "recording"),
         *("sinks", "stats", "worker", "workload"),
     },
-    "processes": {"core", "drivers", "log", "worker"},
+    "processes": {"core", "drivers", "log", "system", "worker"},
     "client_meter": {"core", "stats"},
     "live": {"core", "log", "stats"},
     "progress": {"core", "stats"},

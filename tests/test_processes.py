@@ -4,13 +4,15 @@ import json
 import os
 import re
 import signal
+import sys
+import time
 from pathlib import Path
 
 import pytest
 
 from tests.support.dbapi import dbapi
 from tests.support.mariadb import MariaDB
-from tests.support.proc import Run, wait_until
+from tests.support.proc import Result, Run, wait_until
 from tests.support.reference import intermediate, ours, report, reports
 
 PROCESSES = ("--workers=process", "--processes=2")
@@ -35,9 +37,7 @@ def test_counts_of_all_processes_add(tmp_path: Path) -> None:
         function event() con:query("x") nap(0.002) end
         function thread_done() io.write(string.format("> %d %d\\n", sysbench.tid, ffi.C.getpid())) end
     """
-    result = ours(
-        script(tmp_path, text), *PROCESSES, "--threads=5", "--events=1000", "--time=0", "--histogram", "run"
-    )
+    result = ours(script(tmp_path, text), *PROCESSES, "--threads=5", "--events=1000", "--time=0", "--histogram", "run")
     assert result.status == 0, result.stdout
     numbers = report(result.stdout)
     assert (numbers["events"], numbers["other"], numbers["events_avg"]) == (1000, 1000, 200)
@@ -130,6 +130,42 @@ def test_processes_do_not_outlive_the_one_that_reports(tmp_path: Path) -> None:
         pids = children(run)
         run.process.kill()
         wait_until(lambda: not any(is_alive(pid) for pid in pids), "the processes of workers to end")
+
+
+@pytest.mark.parametrize("options", [[], ["--rate=500"], ["--warmup-time=60"]], ids=" ".join)
+def test_a_stopped_process_holds_up_nothing(tmp_path: Path, options: list[str]) -> None:
+    """Ctrl-C ends all, the stopped one too, and the others' events are reported."""
+    words = [script(tmp_path, "function event() nap(0.01) end"), *PROCESSES, "--threads=4", "--time=60", *options]
+    with ours.start(*words, "run") as run:
+        run.wait_for("Warming up" if options == ["--warmup-time=60"] else "Threads started!")
+        time.sleep(0.5)
+        pids = children(run)
+        os.kill(pids[0], signal.SIGSTOP)
+        run.process.send_signal(signal.SIGINT)
+        result = run.result()
+        wait_until(lambda: not any(is_alive(pid) for pid in pids), "the processes of workers to end")
+    assert result.status == 130
+    assert "FATAL: interrupted by SIGINT" in result.stdout
+    # Of a warm-up that was cut off nothing need be left.
+    assert report(result.stdout)["events"] > 0 or options == ["--warmup-time=60"]
+
+
+def test_a_process_that_does_not_end_after_its_workers_is_ended(tmp_path: Path) -> None:
+    (tmp_path / "hangs.py").write_text(
+        "import time\n"
+        "from sysbench_py import core, processes\n"
+        "def work(group):\n"
+        "    core.worker_missing()\n"
+        "    return True\n"
+        # Done by a process of workers when all of them have ended.
+        "core.log_end = lambda: time.sleep(600)\n"
+        "crew = processes.ProcessCrew(work, [[0], [1]], 0, 2)\n"
+        "crew.start()\n"
+        "print(crew.join(), crew.failed)\n"
+    )
+    environment = {"PYTHONPATH": str(Path(__file__).parent.parent)}
+    with Run(sys.executable, "hangs.py", cwd=tmp_path, env=environment) as run:
+        assert run.result() == Result("True False\n", "", 0)
 
 
 def is_alive(pid: int) -> bool:
