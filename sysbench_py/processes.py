@@ -27,7 +27,7 @@ from sysbench_py.worker import Crew
 
 READY, ENDED, FAILED, SEEN = "ready", "ended", "failed", "seen"
 GO, CALLED_OFF = "go", "off"
-# How long a process has to end after its workers have ended, or were told to by a signal: longer than an interrupted run
+# How long a process has to end after its workers have ended, or after a signal: longer than an interrupted run
 # waits for events, whose report names those that are left.
 END_GRACE_S = 3.0
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from sysbench_py import core
 from sysbench_py.capacity import check_threads
 from sysbench_py.catalogue import known_tests, scripts_beside
+from sysbench_py.cli import COMMANDS_OF_THEIR_OWN
 from sysbench_py.command_line import COMMANDS, CommandLine, apply_test_options, check_commands
 from sysbench_py.drivers import DRIVERS, find_driver, server_count
 from sysbench_py.errors import ExitStatus, UsageError
@@ -21,6 +22,7 @@ from sysbench_py.plan import Plan
 from sysbench_py.progress import CommandProgress
 from sysbench_py.script import Script, State
 from sysbench_py.suggest import did_you_mean, one_of
+from sysbench_py.tools import TOOLS
 from sysbench_py.unused_options import unused_options
 from sysbench_py.worker import Crew, crew_groups
 
@@ -93,7 +95,7 @@ class ScriptCommands:
         except UsageError as error:
             name = self._script.name
             if name and error.about == name:
-                error.advice = OLD_NAMES.get(name) or did_you_mean(name, [*known_tests(), *scripts_beside(name)])
+                error.advice = _meant(name)
             raise
         return state
 
@@ -252,3 +254,10 @@ def choose_driver(plan: Plan, problems: Mapping[str, UsageError]) -> None:
         core.db_setup(None, plan.db_reconnect_timeout_s, os.fsencode(error.advised))
     else:
         core.db_setup(name, plan.db_reconnect_timeout_s)
+
+
+def _meant(name: str) -> str:
+    """What may have been meant by the name of a test that there is not: another test, or a tool."""
+    if name in TOOLS:
+        return f"did you mean 'sysbench tools {name}'?"
+    return OLD_NAMES.get(name) or did_you_mean(name, [*known_tests(), *scripts_beside(name), *COMMANDS_OF_THEIR_OWN])

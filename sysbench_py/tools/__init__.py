@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from contextlib import redirect_stdout
+from typing import Any
 
 from sysbench_py.writing import OutputLostError, StandardOutput
 
@@ -42,6 +43,17 @@ def _run(arguments: Sequence[str]) -> int:
     try:
         status = app(list(arguments) or ["--help"], prog_name="sysbench tools", standalone_mode=False)
     except WrongUse as error:
-        print(f"sysbench tools: {' '.join(error.format_message().split())}", file=sys.stderr)
+        print(f"sysbench tools: {' '.join(_message(error).split())}", file=sys.stderr)
         return 1
     return int(status or 0) if arguments else 1
+
+
+def _message(error: Any) -> str:
+    """Typer's message, with a guess as the command gives one if an option is unknown."""
+    from sysbench_py.suggest import option_meant
+
+    if not hasattr(error, "possibilities") or not error.ctx:
+        return str(error.format_message())
+    known = [name[2:] for row in error.ctx.command.params for name in row.opts if name.startswith("--")]
+    advice = option_meant(error.option_name.lstrip("-"), [*known, "help"])
+    return f"{error.message} ({advice})" if advice else str(error.message)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from sysbench_py.experiments.children import TestLine
 
 FEWEST_PAIRS = 2
+OWN_OPTIONS = ("a", "b", "pairs", "folder", "compare-percentile", "fail-above")
 # Of options of drivers: those that say which database it is.
 _PLACES = ("_host", "_port", "_socket", "_db")
 
@@ -82,7 +83,7 @@ def _side(test: str, options: Sequence[str], text: str, commands: Sequence[str])
         raise UsageError(f"'{text}' has more than one test: {' and '.join(names)}")
     test = names[0] if names else test
     own = (*options, *(word for word in words if word.startswith("--")))
-    Checker(test, own, commands).check(own)
+    Checker(test, own, commands, OWN_OPTIONS).check(own)
     return TestLine(test, with_warmup(own), text or "no options of its own")
 
 

@@ -11,6 +11,7 @@ from sysbench_py.errors import UsageError
 from sysbench_py.experiments.values import looks_swept, values_of
 from sysbench_py.options import Kind, Option, OptionSet, option_key
 from sysbench_py.passwords import without_passwords
+from sysbench_py.suggest import option_meant
 
 _NUMBERS = (Kind.INT, Kind.SIZE, Kind.DOUBLE)
 _SEVERAL = re.compile(r",|\.\.")
@@ -66,12 +67,16 @@ def secrets_of(options: Sequence[str]) -> tuple[str, ...]:
 class Checker:
     """Knows the options of a test, whose body has been run for that."""
 
-    def __init__(self, test: str, options: Sequence[str], commands: Sequence[str]) -> None:
-        """Raises UsageError for a test that there is not, or that lacks one of the commands."""
+    def __init__(self, test: str, options: Sequence[str], commands: Sequence[str], own: Sequence[str] = ()) -> None:
+        """`own` are the names of the tool's options, which may have been meant by unknown ones.
+
+        Raises UsageError for a test that there is not, or that lacks one of the commands.
+        """
         from sysbench_py.command_line import parse
         from sysbench_py.inspection import inspect
 
         self._test = test
+        self._own = own
         cmdline = parse(["sysbench", test, *map(_first_value, options), "run"])
         self._rows, known = inspect(cmdline)
         self._options = OptionSet([*(cmdline.options.row(name) for name in cmdline.options.names()), *self._rows])
@@ -90,7 +95,11 @@ class Checker:
 
         cmdline = parse(["sysbench", self._test, *options])
         # A script without declared options takes any.
-        apply_test_options(cmdline, self._rows, accept_unknown=not self._rows)
+        try:
+            apply_test_options(cmdline, self._rows, accept_unknown=not self._rows)
+        except UsageError as error:
+            error.advice = error.advice or option_meant(error.about, self._own)
+            raise
         make_plan(cmdline.options, lambda _: None)
         cmdline.options.exported()
 

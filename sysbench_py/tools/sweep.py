@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 FORMS = ("png", "svg", "html")
 MOST_AXES = 2
+OWN_OPTIONS = ("repeats", "sweep-seed", "over", "folder", "resume", "pictures")
 
 
 def sweep(
@@ -111,7 +112,7 @@ def plan_of(words: Sequence[str], repeats: int, seed: int, over: str) -> SweepPl
         raise UsageError.fatal(f"Invalid value for --repeats: {repeats} (must be at least 1)")
     line = split("sweep", words)
     tests = tests_of(line.test)
-    checkers = [Checker(test, line.options, [*line.before, *line.after]) for test in tests]
+    checkers = [Checker(test, line.options, [*line.before, *line.after], OWN_OPTIONS) for test in tests]
     chosen = {option_key(name) for name in over.split(",") if name}
     keys = {option_key(name_of(option)): option for option in line.options}
     for key in sorted(chosen - keys.keys()):
@@ -121,6 +122,7 @@ def plan_of(words: Sequence[str], repeats: int, seed: int, over: str) -> SweepPl
     if len(tests) > 1:
         axes.append(Axis(name=TEST_AXIS, values=tests))
     if not axes:
+        checkers[0].check(line.options)
         raise UsageError(
             "sweep has nothing to sweep over: give an option several values, as in --threads=1,2,4..64, "
             "and name it with --over if its values are texts or lists"
