@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from sysbench_py.errors import ExitStatus
 from sysbench_py.log import FATAL, log, say
@@ -42,8 +42,17 @@ class Recording:
         """A checkpoint has been reported."""
         self._checkpoints.append(stats)
 
-    def end(self, rest: IntervalStats, total: TotalStats, client: Client, status: ExitStatus) -> None:
-        """The run is over; `rest` is what no interval has covered."""
+    def end(
+        self,
+        rest: IntervalStats,
+        total: TotalStats,
+        client: Client,
+        status: ExitStatus,
+        *,
+        cut_short: Sequence[str],
+        failed: bool,
+    ) -> None:
+        """The run is over; `rest` is what no interval has covered, the others are as in RunResult."""
         counters = rest.counters
         if not self._intervals or counters.events or counters.queries or counters.errors or counters.reconnects:
             self.interval(rest)
@@ -54,6 +63,8 @@ class Recording:
             checkpoints=tuple(self._checkpoints),
             total=total,
             client=client,
+            cut_short=tuple(cut_short),
+            failed=failed,
         )
         for name in self._outputs.end(result):
             say(f"result: {name}")

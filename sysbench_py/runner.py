@@ -81,6 +81,7 @@ class Runner:
         self._client = ClientMeter(carriers or plan.threads, carriers)
         self._live = open_live(plan.live)
         self._start_ns = 0
+        self._cut_short: list[str] = []
         self._last_interval: core.Snapshot | None = None
         self._last_checkpoint: core.Snapshot | None = None
         self._last_progress: core.Snapshot | None = None
@@ -364,7 +365,8 @@ class Runner:
             unfinished_ns=unfinished_ns,
             open_loop=self._open_loop.result(snapshot) if self._open_loop else None,
         )
-        return replace(stats, own_lines=tuple(self._workload.report_block(stats)))
+        old_block = tuple(self._workload.old_report_block(stats))
+        return replace(stats, own_lines=tuple(self._workload.report_block(stats)), own_lines_0_4=old_block)
 
     def _report_total(self, stats: TotalStats, *, final: bool) -> None:
         if self._plan.histogram and final:
@@ -372,8 +374,7 @@ class Runner:
                 log(NOTICE, message)
         messages = self._workload.total_messages(stats, final)
         if messages is None and self._plan.old_report:
-            block = tuple(self._workload.old_report_block(stats))
-            messages = text_0_4.cumulative_messages(replace(stats, own_lines=block))
+            messages = text_0_4.cumulative_messages(stats)
         elif messages is None:
             messages = text.cumulative_messages(stats)
         for message in messages:
@@ -395,7 +396,11 @@ class Runner:
         if not self._crew.join(INTERRUPT_GRACE_S):
             status = self._interrupts.status(ExitStatus.ERROR)
             self._cut_off(f"interrupted by {self._interrupts.name}, and events go on", status)
-        log(FATAL, f"interrupted by {self._interrupts.name} after {self._elapsed_s():.1f} s")
+        self._tell_end(f"interrupted by {self._interrupts.name} after {self._elapsed_s():.1f} s")
+
+    def _tell_end(self, why: str) -> None:
+        self._cut_short.append(why)
+        log(FATAL, why)
 
     def _tell_of_late_events(self) -> None:
         """The time limit does not end events that run: say which ones the run is waiting for."""
@@ -425,7 +430,7 @@ class Runner:
         unfinished_ns = core.run_unfinished()
         statements = list(self._late_statements(unfinished_ns))
         snapshot = core.snapshot(sql_detail=True)
-        log(FATAL, why)
+        self._tell_end(why)
         if unfinished_ns:
             log(NOTICE, f"\nNumber of unfinished transactions on forced shutdown: {len(unfinished_ns)}")
             log(NOTICE, late_threads(unfinished_ns))
@@ -455,9 +460,9 @@ class Runner:
         ok = self._workload.end() and not failed
         self._interrupts.hooks_ended()
         if failed and reported:
-            log(NOTICE, "The run has failed: the figures above are of what was done before.")
+            log(NOTICE, text.FAILED)
         status = self._interrupts.status(ExitStatus.OK if ok else ExitStatus.ERROR)
-        self._end_recording(snapshot, stats, client, status)
+        self._end_recording(snapshot, stats, client, status, failed)
         return status
 
     def _measured_client(self, snapshot: core.Snapshot) -> Client:
@@ -466,9 +471,13 @@ class Runner:
             sum(measured.worker_events), sum(measured.worker_latency_sum_ns), self._workload.waits_for_server
         )
 
-    def _end_recording(self, snapshot: core.Snapshot, total: TotalStats, client: Client, status: ExitStatus) -> None:
-        if self._recording is not None:
-            self._recording.end(self._interval(snapshot, self._last_interval, partial=True), total, client, status)
+    def _end_recording(
+        self, snapshot: core.Snapshot, total: TotalStats, client: Client, status: ExitStatus, failed: bool = False
+    ) -> None:
+        if self._recording is None:
+            return
+        rest = self._interval(snapshot, self._last_interval, partial=True)
+        self._recording.end(rest, total, client, status, cut_short=self._cut_short, failed=failed)
 
 
 def _make_crew(plan: Plan, workload: Workload) -> Crew:

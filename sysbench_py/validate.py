@@ -72,8 +72,7 @@ def make_plan(options: OptionSet, warn: Callable[[str], None]) -> Plan:
     if histogram and not percentiles:
         raise UsageError.fatal("--histogram cannot be used with --percentile=0")
     report_style = options.get("report-style", str)
-    if report_style not in REPORT_STYLES:
-        raise UsageError.fatal(f"Invalid value for --report-style: '{report_style}' (use {' or '.join(REPORT_STYLES)})")
+    check_report_style(report_style)
     db_reconnect_timeout_s = _at_least(0, options, "db-reconnect-timeout")
     return Plan(
         threads=threads,
@@ -239,3 +238,9 @@ def _checkpoints_s(items: tuple[str, ...]) -> tuple[int, ...]:
             raise UsageError.fatal(f"Invalid value for --report-checkpoints: '{item}'")
         checkpoints_s.append(checkpoint_s)
     return tuple(sorted(checkpoints_s))
+
+
+def check_report_style(style: str) -> None:
+    """Raises UsageError for one that there is not."""
+    if style not in REPORT_STYLES:
+        raise UsageError.fatal(f"Invalid value for --report-style: '{style}' (use {' or '.join(REPORT_STYLES)})")

@@ -13,7 +13,7 @@ import pytest
 
 from sysbench_py.errors import UsageError
 from sysbench_py.experiments.bootstrap import student_quantile
-from sysbench_py.experiments.comparison import Line, Side, compare, differences, regressions, verdict
+from sysbench_py.experiments.comparison import FEWEST_PAIRS, Line, Side, compare, differences, regressions, verdict
 from sysbench_py.sinks.json_document import render
 from sysbench_py.stats.result import RunResult
 from tests.support.durable_postgres import DurablePostgreSQL
@@ -76,8 +76,21 @@ def test_false_alarms_of_several_runs_are_as_rare_as_they_should_be(number: int)
     pairs = [(runs(random, 0.03, number), runs(random, 0.03, number)) for _ in range(COMPARISONS)]
     alarms = sum(found(compare({"": pair}, ())) for pair in pairs)
     assert alarms <= 0.1 * COMPARISONS
-    paired = sum(found(compare({"": pair}, (), paired=True)) for pair in pairs)
-    assert paired <= 0.1 * COMPARISONS
+    if number >= FEWEST_PAIRS:
+        paired = sum(found(compare({"": pair}, (), paired=True)) for pair in pairs)
+        assert paired <= 0.1 * COMPARISONS
+
+
+def test_two_pairs_give_no_interval_and_three_one_that_says_something() -> None:
+    random = np.random.default_rng(3)
+    with pytest.raises(UsageError, match="are 2 pairs, too few to give an interval: it takes 3 or more"):
+        compare({"": (runs(random, 0.01, 2), runs(random, 0.01, 2))}, (), paired=True)
+    widths = [
+        line.ratio.high / line.ratio.low
+        for _ in range(20)
+        for line in compare({"": (runs(random, 0.01, 3), runs(random, 0.01, 3))}, (), paired=True)
+    ]
+    assert sorted(widths)[len(widths) // 2] < 1.2
 
 
 def test_a_single_run_against_several_is_held_to_their_spread() -> None:
@@ -135,7 +148,8 @@ def test_runs_that_say_too_little_are_refused() -> None:
     with pytest.raises(UsageError) as error:
         compare({"": (short, short)}, ())
     assert error.value.line == (
-        "FATAL: 'short.json' is one run of 9 full intervals, which say too little: it takes 10 of them, or several runs"
+        "FATAL: 'short.json' is one run of 9 full intervals, too few to compare: it takes 10 (a longer --time or a "
+        "shorter --report-interval), or several runs in a folder"
     )
     with pytest.raises(UsageError, match="there is nothing to compare"):
         Side("idle.json", [result([0], [1])])
@@ -192,7 +206,7 @@ def test_files_and_folders_and_the_exit_status(folder: Path) -> None:
         (("base", "worse", "--percentile=0"), "Invalid value for --percentile: '0' (write for example 50,95,99.9)"),
         (
             ("base", "steady.json", "--paired"),
-            "pairs need as many runs of 'base' as of 'steady.json', two or more, and",
+            "pairs need as many runs of 'base' as of 'steady.json', and there are ",
         ),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
@@ -254,10 +268,10 @@ def test_ab_of_two_scripts(script: Path) -> None:
 
 
 def test_ab_with_a_side_that_fails(script: Path) -> None:
-    shown = ab(script, "t.lua", "--b=--fail", "--pairs=2")
+    shown = ab(script, "t.lua", "--b=--fail", "--pairs=3")
     assert shown.status == 1
     assert "pair 2, B failed: run: exit status 1: FATAL: `thread_init' function failed: no luck" in shown.stdout
-    assert shown.stderr == "FATAL: 0 complete pairs are too few to compare: see out\n"
+    assert shown.stderr == "FATAL: 0 complete pairs are too few to give an interval, it takes 3: see out\n"
 
 
 def test_the_example_runs(tmp_path: Path) -> None:
@@ -282,17 +296,19 @@ def test_too_few_pairs_at_ctrl_c_are_not_said_to_compare(script: Path) -> None:
 def test_ctrl_c_keeps_complete_pairs(script: Path) -> None:
     arguments = ("t.lua", "--b=--us=2000", "--time=1", "--warmup-time=0", "--pairs=9", "--folder=out", "run")
     with ours.start("ab", *arguments, cwd=script) as running:
-        running.wait_for("pair 3, A")
+        running.wait_for("pair 4, B")
         running.process.send_signal(signal.SIGINT)
         shown = running.result()
     assert shown.status == 130
     again = "sysbench compare --paired out/a out/b compares them"
-    assert shown.stderr == f"interrupted by SIGINT: 2 of 9 pairs are done; {again}\n"
+    assert shown.stderr == f"interrupted by SIGINT: 3 of 9 pairs are done; {again}\n"
     assert sorted(path.relative_to(script / "out").as_posix() for path in (script / "out").rglob("*.*")) == [
         "a/001.json",
         "a/002.json",
+        "a/003.json",
         "b/001.json",
         "b/002.json",
+        "b/003.json",
     ]
 
 
@@ -305,7 +321,8 @@ def test_ctrl_c_keeps_complete_pairs(script: Path) -> None:
         (("t.lua", "--b=a.lua b.lua"), "'a.lua b.lua' has more than one test: a.lua and b.lua"),
         (("t.lua", "--b='x"), "''x' cannot be read: No closing quotation"),
         (("t.lua", "--b=--us=2", "--compare-percentile=x"), "FATAL: Invalid value for --compare-percentile: 'x'"),
-        (("t.lua", "--b=--us=2", "--pairs=1"), "FATAL: Invalid value for --pairs: 1 (must be at least 2)"),
+        (("t.lua", "--b=--us=2", "--pairs=1"), "FATAL: Invalid value for --pairs: 1 (must be at least 3: fewer give"),
+        (("t.lua", "--b=--us=2", "--pairs=2"), "FATAL: Invalid value for --pairs: 2 (must be at least 3: fewer give"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
 )

@@ -15,12 +15,14 @@ from sysbench_py.sinks.charts import linear_axis, log_axis
 from sysbench_py.sinks.csv_rows import head, row
 from sysbench_py.sinks.html_page import MOST_POINTS, render
 from sysbench_py.sinks.json_document import read
-from sysbench_py.sinks.text import result_text
+from sysbench_py.sinks.text_saved import result_text
 from sysbench_py.stats.cumulate import joined, thinned
 from sysbench_py.stats.model import LatencyHistogram
 from sysbench_py.stats.result import RunResult
 from tests.support.mariadb import MariaDB
+from tests.support.proc import Result
 from tests.support.reference import ours
+from tests.support.results import result as a_result
 
 ROOT = Path(__file__).parent.parent
 REPORTS = ("--time=2", "--report-interval=1", "--report-checkpoints=1", "--histogram", "--percentile=50,99")
@@ -200,3 +202,73 @@ def test_a_logarithmic_axis_holds_its_values(lowest: float, highest: float) -> N
     assert axis.low <= lowest <= highest <= axis.high
     assert axis.ticks
     assert 0 <= axis.share(lowest) <= axis.share(highest) <= 1
+
+
+@pytest.mark.parametrize("run_style", ["1.0", "0.4"])
+@pytest.mark.parametrize("name", ["cpu", "memory", "oltp_point_select"])
+def test_a_saved_result_has_the_layout_of_its_run_or_the_one_that_is_asked_for(
+    tmp_path: Path, run_style: str, name: str
+) -> None:
+    arguments = [name, *REPORTS, f"--report-style={run_style}"]
+    if name == "memory":
+        arguments.append("--memory-total-size=1T")
+    if name == "oltp_point_select":
+        arguments.append("--db-driver=null")
+    printed, _ = recorded(tmp_path, *arguments)
+    assert ours("report", "a.json", cwd=tmp_path).stdout.endswith(f"\n\n{printed}")
+    shown = {
+        style: ours("report", "a.json", f"--report-style={style}", cwd=tmp_path).stdout for style in ("1.0", "0.4")
+    }
+    assert shown[run_style].endswith(f"\n\n{printed}")
+    assert ("General statistics:" in shown["1.0"], "General statistics:" in shown["0.4"]) == (True, False)
+    assert ("Test execution summary:" in shown["1.0"], "Test execution summary:" in shown["0.4"]) == (False, True)
+    own = {"cpu": ("CPU speed:", "Maximum prime number"), "memory": ("MiB transferred", "MB transferred")}.get(name)
+    if own:
+        assert [line in shown[style] for style in ("1.0", "0.4") for line in own] == [True, False, False, True]
+
+
+def test_a_style_that_there_is_not(tmp_path: Path) -> None:
+    line = "FATAL: Invalid value for --report-style: '0.5' (use 1.0 or 0.4)\n"
+    assert ours("report", "a.json", "--report-style=0.5", cwd=tmp_path) == Result("", line, 1)
+
+
+ENDS = """
+ffi.cdef("int usleep(unsigned); int getpid(); int kill(int, int);")
+local n = 0
+function event()
+  n = n + 1
+  ffi.C.usleep(1000)
+  if n == 300 and sysbench.opt.how == "fails" then error("no luck", 0) end
+  if n == 300 and sysbench.opt.how == "interrupted" then ffi.C.kill(ffi.C.getpid(), 2) end
+  if n == 300 and sysbench.opt.how == "hangs" then ffi.C.usleep(9000000) end
+end
+sysbench.cmdline.options = {how = {"How it ends", "well"}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("how", "status", "line"),
+    [
+        ("well", 0, None),
+        ("fails", 1, "The run has failed: the figures above are of what was done before.\n"),
+        ("interrupted", 130, "FATAL: interrupted by SIGINT after "),
+        ("hangs", 2, "FATAL: The --max-time limit has expired, forcing shutdown...\n"),
+    ],
+)
+def test_a_saved_result_says_how_the_run_has_ended(tmp_path: Path, how: str, status: int, line: str | None) -> None:
+    (tmp_path / "ends.lua").write_text(ENDS)
+    limits = ("--time=1", "--forced-shutdown=0") if how == "hangs" else ("--events=400",)
+    run = ours("ends.lua", f"--how={how}", *limits, "--output=json:a.json", "run", cwd=tmp_path)
+    shown = ours("report", "a.json", cwd=tmp_path)
+    assert (run.status, shown.status) == (status, 0)
+    ends = [each for each in shown.stdout.splitlines() if "FATAL" in each or "failed" in each or "end well" in each]
+    assert ends == [each for each in run.stdout.splitlines() if each in ends]
+    assert len(ends) == (line is not None)
+    if line:
+        assert line in shown.stdout
+        assert line in run.stdout
+
+
+def test_a_result_of_earlier_versions_says_that_the_run_did_not_end_well(tmp_path: Path) -> None:
+    shown = result_text(replace(a_result([1.0], [1.0]), exit_status=130))
+    assert shown.endswith("\nThe run did not end well: its exit status is 130.\n")

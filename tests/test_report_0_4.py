@@ -67,7 +67,7 @@ def test_published_report_to_the_letter() -> None:
 
 def test_other_tests_have_the_summary_only() -> None:
     summary = PUBLISHED[PUBLISHED.index("\nTest execution") :]
-    stats = replace(total(sql=False, events=10000), own_lines=("block",))
+    stats = replace(total(sql=False, events=10000), own_lines_0_4=("block",))
     assert text(cumulative_messages(stats)) == f"block\n{summary}"
 
 

@@ -184,6 +184,14 @@ end
 
 -- A statement keeps its connection open, though the script may have no other use for it.
 local connection_of = setmetatable({}, { __mode = "k" })
+local closed_statements = setmetatable({}, { __mode = "k" })
+
+-- A closed statement has failed to do what it was asked for: say so (the script's line is level 3 from here).
+local function check_open(stmt, name)
+   if closed_statements[stmt] and stmt.connection.sql_state == NULL then
+      error(format("SQL API error: %s() of a closed statement", name), 3)
+   end
+end
 
 function connection:prepare(query)
    check_self(self, connection_type, "prepare")
@@ -285,6 +293,7 @@ function statement:execute()
    if rs ~= NULL then
       return rs
    elseif self.connection.error ~= DB_ERROR_NONE then
+      check_open(self, "execute")
       raise(self.connection, "<prepared statement>")
    end
    return no_result
@@ -296,6 +305,7 @@ function statement:next_result()
    if rs ~= NULL then
       return rs
    elseif self.connection.error ~= DB_ERROR_NONE then
+      check_open(self, "next_result")
       raise(self.connection, "<prepared statement>")
    end
    return no_result
@@ -303,6 +313,7 @@ end
 
 function statement:close()
    check_self(self, statement_type, "close")
+   closed_statements[self] = true
    return C.db_close(self)
 end
 

@@ -27,6 +27,9 @@ from sysbench_py.stats.model import NS_PER_MS, LatencyHistogram
 from sysbench_py.stats.result import RunResult, Setup
 
 CONFIDENCE = 0.95
+# The spread of two pairs is a single number: Student's quantile for one degree of freedom is 51 if four figures must
+# hold together, and noise of 1 % makes an interval from -30 % to +43 %. With three pairs it is 9, with four 5.
+FEWEST_PAIRS = 3
 # Options that say what is done with the results.
 _OF_NO_CONCERN = ("output", "progress")
 
@@ -63,8 +66,9 @@ class Side:
         full = [each for each in run.intervals if not each.partial]
         if len(full) < FEWEST_INTERVALS:
             raise UsageError.fatal(
-                f"'{self.name}' is one run of {len(full)} full intervals, which say too little: "
-                f"it takes {FEWEST_INTERVALS} of them, or several runs"
+                f"'{self.name}' is one run of {len(full)} full interval{'' if len(full) == 1 else 's'}, too few to "
+                f"compare: it takes {FEWEST_INTERVALS} (a longer --time or a shorter --report-interval), or several "
+                "runs in a folder"
             )
         return Sample([Piece(each.counters.events, each.interval_s, each.latency.histogram) for each in full])
 
@@ -159,10 +163,14 @@ def compare(
 def _paired(a: Side, b: Side, metrics: Sequence[Metric], confidence: float) -> list[Ratio]:
     """What both runs of a pair have met alike does not count."""
     size = len(a.runs)
-    if size != len(b.runs) or size < 2:
+    if size != len(b.runs):
         raise UsageError.fatal(
-            f"pairs need as many runs of '{a.name}' as of '{b.name}', two or more, and there are {size} and "
-            f"{len(b.runs)}"
+            f"pairs need as many runs of '{a.name}' as of '{b.name}', and there are {size} and {len(b.runs)}"
+        )
+    if size < FEWEST_PAIRS:
+        raise UsageError.fatal(
+            f"'{a.name}' and '{b.name}' are {size} pair{'s' if size > 1 else ''}, too few to give an interval: "
+            f"it takes {FEWEST_PAIRS} or more"
         )
     left, right = a.sample(), b.sample()
     weights = run_weights(size)

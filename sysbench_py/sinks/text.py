@@ -8,9 +8,7 @@ consecutive equal messages once.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
-from sysbench_py.sinks.text_detail import detail_messages
 from sysbench_py.stats.log_histogram import log_histogram
 from sysbench_py.stats.model import (
     NO_PERCENTILE,
@@ -23,11 +21,9 @@ from sysbench_py.stats.model import (
     WorkerStats,
 )
 
-if TYPE_CHECKING:
-    from sysbench_py.stats.result import RunResult, Setup
-
 CHECKPOINT_HEADING = "Checkpoint report:"
 HISTOGRAM_STARS = 40
+FAILED = "The run has failed: the figures above are of what was done before."
 
 
 def intermediate_messages(stats: IntervalStats) -> list[str]:
@@ -59,58 +55,6 @@ def cumulative_messages(stats: TotalStats) -> list[str]:
     """The final report or that of a checkpoint."""
     sql_block = _sql_messages(stats) if stats.sql else []
     return [*sql_block, *stats.own_lines, *_general_messages(stats)]
-
-
-def result_text(result: RunResult) -> str:
-    """A saved result as its run has printed it, behind lines that say which run that was."""
-    setup = result.setup
-    printed = result.intervals if setup.report_interval_s else ()
-    timed: list[IntervalStats | TotalStats] = [*printed, *result.checkpoints]
-    log = _Log()
-    for stats in sorted(timed, key=lambda stats: stats.time_total_s):
-        time_s = stats.time_total_s
-        if isinstance(stats, TotalStats):
-            log.add_timed(time_s, CHECKPOINT_HEADING)
-            log.add(cumulative_messages(stats) + _detail_messages(stats, setup))
-        elif not stats.partial:
-            for message in intermediate_messages(stats):
-                log.add_timed(time_s, message)
-    if setup.options.get("histogram"):
-        log.add(histogram_messages(result.total.latency.histogram))
-    log.add(cumulative_messages(result.total) + _detail_messages(result.total, setup))
-    head = f"{setup.engine} (using bundled {setup.luajit})\n\n{' '.join(setup.command_line)}\n{setup.started_at}\n\n"
-    return head + "".join(f"{line}\n" for line in log.lines)
-
-
-def _detail_messages(stats: TotalStats, setup: Setup) -> list[str]:
-    return detail_messages(
-        stats,
-        statements=bool(setup.options.get("statements")),
-        errors=bool(setup.options.get("errors")),
-        open_loop=bool(setup.options.get("rate_detail")),
-    )
-
-
-class _Log:
-    """Lines as the core's log prints them: of consecutive equal messages the first, then how many followed."""
-
-    def __init__(self) -> None:
-        self.lines: list[str] = []
-        self._last: str | None = None
-        self._repeats = 0
-
-    def add(self, messages: list[str]) -> None:
-        for message in messages:
-            if message == self._last:
-                self._repeats += 1
-                continue
-            if self._repeats:
-                self.lines.append(f"(last message repeated {self._repeats} times)")
-            self._last, self._repeats = message, 0
-            self.lines.append(message)
-
-    def add_timed(self, time_s: float, message: str) -> None:
-        self.lines.append(f"[ {time_s:.0f}s ] {message}")
 
 
 def histogram_messages(histogram: LatencyHistogram) -> list[str]:

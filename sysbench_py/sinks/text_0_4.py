@@ -25,9 +25,9 @@ def intermediate_messages(stats: IntervalStats) -> list[str]:
 
 
 def cumulative_messages(stats: TotalStats) -> list[str]:
-    """The final report or that of a checkpoint; its own lines must be in this layout too."""
+    """The final report or that of a checkpoint."""
     sql_block = _sql_messages(stats) if stats.sql else []
-    return [*sql_block, *stats.own_lines, *_general_messages(stats)]
+    return [*sql_block, *stats.own_lines_0_4, *_general_messages(stats)]
 
 
 def _other(counters: Counters) -> int:

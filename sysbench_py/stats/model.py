@@ -336,6 +336,7 @@ class TotalStats(PeriodStats):
     """A cumulative report: the final one or that of a checkpoint. Few tests tell `operations` apart.
 
     `statements` are there if they were asked for, those that took longest first; `errors` the most frequent first.
+    `own_lines_0_4` are `own_lines` in the layout of sysbench 0.4.
     """
 
     fairness: Fairness
@@ -344,3 +345,4 @@ class TotalStats(PeriodStats):
     statements: tuple[StatementStats, ...] = ()
     errors: tuple[ErrorStats, ...] = ()
     open_loop: OpenLoop | None = None
+    own_lines_0_4: tuple[str, ...] = ()

@@ -64,6 +64,9 @@ class RunResult:
 
     Without checkpoints, counts and histograms of the intervals add up to those of `total`; with checkpoints
     `total` is what came after the last one. `client` is missing in results of earlier versions.
+
+    `cut_short` are the messages of a run that a signal or --forced-shutdown has ended; `failed` tells whether a worker
+    has failed.
     """
 
     schema_version: int = SCHEMA_VERSION
@@ -73,3 +76,5 @@ class RunResult:
     checkpoints: tuple[TotalStats, ...]
     total: TotalStats
     client: Client | None = None
+    cut_short: tuple[str, ...] = ()
+    failed: bool = False

@@ -15,7 +15,6 @@ from sysbench_py.tools.explained import explained
 if TYPE_CHECKING:
     from sysbench_py.experiments.children import TestLine
 
-FEWEST_PAIRS = 2
 OWN_OPTIONS = ("a", "b", "pairs", "folder", "compare-percentile", "fail-above")
 # Of options of drivers: those that say which database it is.
 _PLACES = ("_host", "_port", "_socket", "_db")
@@ -47,10 +46,13 @@ def ab(
         limit, percentiles = limit_of(fail_above), percentiles_of(percentile, "--compare-percentile")
         needs_numpy("ab")
         from sysbench_py.errors import UsageError
+        from sysbench_py.experiments.comparison import FEWEST_PAIRS
         from sysbench_py.tools.experiment_line import split
 
         if pairs < FEWEST_PAIRS:
-            raise UsageError.fatal(f"Invalid value for --pairs: {pairs} (must be at least {FEWEST_PAIRS})")
+            raise UsageError.fatal(
+                f"Invalid value for --pairs: {pairs} (must be at least {FEWEST_PAIRS}: fewer give no interval)"
+            )
         common = split("ab", words)
         if a == b:
             raise UsageError("ab compares two set-ups: give --a='...' or --b='...', for example --b='--threads=8'")
@@ -105,6 +107,7 @@ def _run_all(
 ) -> int:
     """Do all commands; returns how many pairs are not complete."""
     from sysbench_py.experiments.children import Interrupted, interruptible
+    from sysbench_py.experiments.comparison import FEWEST_PAIRS
 
     typer.echo(f"{2 * pairs} runs, results in {where}")
     done = 0
@@ -168,12 +171,16 @@ def _place(line: TestLine) -> dict[str, str]:
 def _compare(where: Path, percentiles: Sequence[float], limit: float) -> bool:
     """Print the comparison; returns whether it asks for an exit status of 1."""
     from sysbench_py.errors import UsageError
-    from sysbench_py.experiments.comparison import Side, compare
+    from sysbench_py.experiments.comparison import FEWEST_PAIRS, Side, compare
     from sysbench_py.sinks.json_document import read_file
 
     runs = {side: [read_file(file, intervals=False) for file in sorted((where / side).glob("*.json"))] for side in "ab"}
     if len(runs["a"]) < FEWEST_PAIRS:
-        raise UsageError.fatal(f"{len(runs['a'])} complete pairs are too few to compare: see {where}")
+        done = len(runs["a"])
+        raise UsageError.fatal(
+            f"{done} complete pair{' is' if done == 1 else 's are'} too few to give an interval, "
+            f"it takes {FEWEST_PAIRS}: see {where}"
+        )
     pair = {"": (Side(f"{where}/a", runs["a"]), Side(f"{where}/b", runs["b"]))}
     typer.echo(f"\n{heading(pair)}")
     return conclude(compare(pair, percentiles, paired=True), limit)

@@ -19,21 +19,27 @@ def report(
         list[str] | None,
         typer.Option(metavar="FORMAT[:FILE]", help="Write it as json, jsonl, csv, hdr, prometheus or html."),
     ] = None,
+    report_style: Annotated[
+        str | None, typer.Option(metavar="STYLE", help="Layout of the text: 1.0 or 0.4, without it that of the run.")
+    ] = None,
 ) -> None:
     """Print a saved result as its run has printed it, or write it in other formats.
 
     Without a name, a file is called as FILE, with the ending of its format; - is standard output.
     """
     from sysbench_py.sinks.json_document import read_file
+    from sysbench_py.validate import check_report_style
 
     with explained():
+        if report_style is not None:
+            check_report_style(report_style)
         result = read_file(file)
         if output:
             _write(result, file, output)
         else:
-            from sysbench_py.sinks.text import result_text
+            from sysbench_py.sinks.text_saved import result_text
 
-            typer.echo(result_text(result), nl=False)
+            typer.echo(result_text(result, report_style), nl=False)
 
 
 def _write(result: RunResult, file: Path, texts: list[str]) -> None:
