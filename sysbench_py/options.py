@@ -180,7 +180,16 @@ def _invalid(row: Option, text: str, place: str | None, advice: str = "") -> Usa
             f"{at}Invalid value for --{row.name}: '{text}'", about=row.key, advice=one_of(text, row.choices)
         )
     message = f"{at}Invalid value for the '{row.key}' option: '{text}'"
-    return UsageError(message, about=row.key, advice=advice or _EXPECTED.get(row.kind, ""))
+    return UsageError(message, about=row.key, advice=advice or _expected(row.kind, text))
+
+
+def _expected(kind: Kind, text: str) -> str:
+    """What would be right in place of `text`; a number of the right form is out of range."""
+    if kind is Kind.INT and _INT.fullmatch(text):
+        return f"use a whole number from {-(2**31)} to {2**31 - 1}"
+    if kind is Kind.SIZE and _SIZE.fullmatch(text):
+        return "use less than 8388608T"
+    return _EXPECTED.get(kind, "")
 
 
 class OptionSet:

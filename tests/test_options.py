@@ -164,6 +164,23 @@ def test_message_for_a_bad_number_has_underscores() -> None:
     assert raised.value.line == "Invalid value for the 'rand_seed' option: 'x' (use a whole number)"
 
 
+@pytest.mark.parametrize(
+    ("kind", "text", "advice"),
+    [
+        (Kind.INT, "2147483648", "use a whole number from -2147483648 to 2147483647"),
+        (Kind.INT, "9" * 5000, "use a whole number from -2147483648 to 2147483647"),
+        (Kind.SIZE, "8388608T", "use less than 8388608T"),
+        (Kind.SIZE, "1X", "use a whole number and perhaps K, M, G or T, as in 64K"),
+    ],
+)
+def test_a_number_that_is_too_large_is_told_the_range(kind: Kind, text: str, advice: str) -> None:
+    options = OptionSet([Option("n", kind, "0", "")])
+    options.set("n", text)
+    with pytest.raises(UsageError) as raised:
+        options["n"]
+    assert raised.value.advice == advice
+
+
 @pytest.mark.parametrize("text", ["8388608T", "99999999999999999999", "9223372036854775808"])
 def test_size_that_no_machine_word_holds_is_an_error(text: str) -> None:
     options = OptionSet(ROWS)

@@ -261,6 +261,48 @@ def test_mistakes(arguments: str, message: str, tmp_path: Path) -> None:
     assert result.stdout.partition("\n\n")[2] == f"FATAL: {message}\n"
 
 
+COLUMNS = "(--number-int-cols, --number-char-cols, --auto-generate-sql-secondary-indexes)"
+LONG = "9" * 5000
+PREFIX = "--auto-generate-sql"
+
+
+@pytest.mark.parametrize(
+    ("driver_name", "option", "message"),
+    [
+        (
+            "null",
+            "--number-int-cols=99999",
+            "'99999' (use a number of columns from 0 to 4096, N:1 if they have indexes)",
+        ),
+        ("null", f"--number-char-cols={LONG}", "(use a number of columns from 0 to 4096, N:1 if they have indexes)"),
+        ("null", f"--number-char-cols=1:{LONG}", "(use a number of columns from 0 to 4096, N:1 if they have indexes)"),
+        ("null", "--number-int-cols=4096", f"4097 columns, and a table of null has 4096 at most {COLUMNS}"),
+        (
+            "mysql",
+            "--number-int-cols=64:1 --number-char-cols=1:1",
+            "65 indexes, and a table of mysql has 64 at most ",
+        ),
+        ("pgsql", "--number-char-cols=1600", f"1601 columns, and a table of pgsql has 1600 at most {COLUMNS}"),
+        (
+            "sqlite",
+            f"{PREFIX}-secondary-indexes=1999",
+            "2001 columns, and a table of sqlite has 2000 at most ",
+        ),
+        ("null", f"{PREFIX}-secondary-indexes=5000", "'5000' (use a number from 0 to 4096)"),
+        ("null", f"{PREFIX}-write-number=2000000000", "'2000000000' (use a number from 1 to 10000000)"),
+        ("null", f"{PREFIX}-unique-write-number=2000000000", "'2000000000' (use a number from 1 to 10000000)"),
+        ("null", f"{PREFIX}-unique-query-number=2000000000", "'2000000000' (use a number from 0 to 10000000)"),
+        ("null", f"--concurrency={LONG}", "(use numbers from 1 to 2147483647, with commas between them)"),
+        ("null", "--commit=99999999999", "'99999999999' (use a whole number from -2147483648 to 2147483647)"),
+    ],
+    ids=lambda value: value[:40],
+)
+def test_numbers_that_are_too_large(driver_name: str, option: str, message: str) -> None:
+    result = ours("slap", f"--db-driver={driver_name}", PREFIX, *option.split(), "run")
+    assert (result.status, result.stderr.count("\n") + result.stdout.partition("\n\n")[2].count("\n")) == (1, 1)
+    assert (result.stdout + result.stderr).endswith(f"{message}{COLUMNS if message.endswith(' ') else ''}\n")
+
+
 def test_example(tmp_path: Path) -> None:
     example = Path(__file__).parent.parent / "examples" / "slap.sh"
     with Run("sh", str(example), str(tmp_path / "slap.db"), env=sysbench_on_path(tmp_path)) as run:

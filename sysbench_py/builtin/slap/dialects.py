@@ -15,7 +15,8 @@ class Dialect:
 
     `key` is the column of --auto-generate-sql-add-autoincrement and `next_key` its value in an INSERT; `guid` is the
     value of the other key. Indexes stand in the CREATE TABLE or are made by statements of their own. `begin` starts a
-    transaction on a new connection and is empty if `autocommit_off` does for all.
+    transaction on a new connection and is empty if `autocommit_off` does for all. A table has `most_columns` and
+    `most_indexes` at most, as the databases are usually built.
     """
 
     key: str
@@ -24,6 +25,8 @@ class Dialect:
     int_type: str
     quote: str
     index_in_table: bool
+    most_columns: int
+    most_indexes: int | None = None
     autocommit_off: str = ""
     begin: str = ""
 
@@ -39,6 +42,8 @@ MYSQL = Dialect(
     int_type="INT(32)",
     quote="`",
     index_in_table=True,
+    most_columns=4096,
+    most_indexes=64,
     autocommit_off="SET AUTOCOMMIT=0",
 )
 PGSQL = Dialect(
@@ -48,6 +53,7 @@ PGSQL = Dialect(
     int_type="INT",
     quote='"',
     index_in_table=False,
+    most_columns=1600,
     begin="BEGIN",
 )
 SQLITE = Dialect(
@@ -57,6 +63,7 @@ SQLITE = Dialect(
     int_type="INT",
     quote='"',
     index_in_table=False,
+    most_columns=2000,
     begin="BEGIN",
 )
 DIALECTS = {"mysql": MYSQL, "pgsql": PGSQL, "sqlite": SQLITE, "null": MYSQL}

@@ -8,6 +8,13 @@ from sysbench_py.builtin.slap.texts import read_statements
 from sysbench_py.errors import UsageError
 from sysbench_py.options import Kind, Option, OptionSet, option_key
 
+# Any database's limit; that of MySQL and MariaDB.
+MOST_COLUMNS = 4096
+# Generated statements are kept in memory.
+MOST_GENERATED = 10_000_000
+MOST_CLIENTS = 2**31 - 1
+# Python turns no text of thousands of digits into a number.
+MOST_DIGITS = 18
 LOAD_TYPES = ("mixed", "update", "write", "key", "read")
 # What general options say is said here by options of the test's own.
 _NOT_FOR_SLAP = {
@@ -96,6 +103,17 @@ class Generated:
     @property
     def has_key(self) -> bool:
         return self.autoincrement or self.guid
+
+    @property
+    def columns(self) -> int:
+        """Of the table, all of them."""
+        return self.has_key + self.secondary_indexes + self.ints.number + self.chars.number
+
+    @property
+    def indexes(self) -> int:
+        """Of the table, its primary key included."""
+        indexed = sum(each.number for each in (self.ints, self.chars) if each.indexed)
+        return self.has_key + self.secondary_indexes + indexed
 
 
 @dataclass(frozen=True)
@@ -199,21 +217,27 @@ def _invalid(name: str, value: object, advice: str) -> UsageError:
     return UsageError.fatal(f"Invalid value for --{name}: '{value}'", about=option_key(name), advice=advice)
 
 
-def _at_least(minimum: int, options: OptionSet, name: str) -> int:
+def _at_least(minimum: int, options: OptionSet, name: str, most: int | None = None) -> int:
     value = options.get(name, int)
-    if value < minimum:
-        raise _invalid(name, value, f"use a number from {minimum}")
+    if value < minimum or (most is not None and value > most):
+        raise _invalid(name, value, f"use a number from {minimum}" + (f" to {most}" if most is not None else ""))
     return value
 
 
 def _concurrency(options: OptionSet) -> tuple[int, ...]:
     items = tuple(item.strip() for item in options.get("concurrency", tuple))
+    advice = f"use numbers from 1 to {MOST_CLIENTS}, with commas between them"
     for item in items:
-        if not item.isdecimal() or not 0 < int(item) < 2**31:
-            raise _invalid("concurrency", item, "use numbers from 1, with commas between them")
+        if not 0 < (_number(item) or 0) <= MOST_CLIENTS:
+            raise _invalid("concurrency", item, advice)
     if not items:
-        raise _invalid("concurrency", "", "use numbers from 1, with commas between them")
+        raise _invalid("concurrency", "", advice)
     return tuple(map(int, items))
+
+
+def _number(text: str) -> int | None:
+    """A whole number that is no longer than any that makes sense; None for anything else."""
+    return int(text) if text.isdecimal() and len(text) <= MOST_DIGITS else None
 
 
 def _engines(options: OptionSet) -> tuple[Engine, ...]:
@@ -228,10 +252,11 @@ def _engines(options: OptionSet) -> tuple[Engine, ...]:
 
 def _columns(options: OptionSet, name: str) -> Columns:
     value = options.get(name, str)
-    number, colon, indexes = value.partition(":")
-    if not number.isdecimal() or (colon and not indexes.isdecimal()) or int(number) > 4096:
-        raise _invalid(name, value, "use a number of columns, or N:1 for columns with an index")
-    return Columns(int(number), bool(colon) and int(indexes) > 0)
+    text, colon, with_index = value.partition(":")
+    number, indexes = _number(text), _number(with_index) if colon else 0
+    if number is None or indexes is None or number > MOST_COLUMNS:
+        raise _invalid(name, value, f"use a number of columns from 0 to {MOST_COLUMNS}, N:1 if they have indexes")
+    return Columns(number, indexes > 0)
 
 
 def _generated(options: OptionSet) -> Generated:
@@ -240,13 +265,13 @@ def _generated(options: OptionSet) -> Generated:
         load_type=options.get(f"{prefix}-load-type", str),
         autoincrement=options.get(f"{prefix}-add-autoincrement", bool),
         guid=options.get(f"{prefix}-guid-primary", bool),
-        secondary_indexes=_at_least(0, options, f"{prefix}-secondary-indexes"),
+        secondary_indexes=_at_least(0, options, f"{prefix}-secondary-indexes", MOST_COLUMNS),
         ints=_columns(options, "number-int-cols"),
         chars=_columns(options, "number-char-cols"),
         # As mysqlslap counts: one row less than the option says, and one query more.
-        rows=_at_least(1, options, f"{prefix}-write-number") - 1,
-        different_rows=_at_least(1, options, f"{prefix}-unique-write-number"),
-        different_queries=_at_least(0, options, f"{prefix}-unique-query-number") + 1,
+        rows=_at_least(1, options, f"{prefix}-write-number", MOST_GENERATED) - 1,
+        different_rows=_at_least(1, options, f"{prefix}-unique-write-number", MOST_GENERATED),
+        different_queries=_at_least(0, options, f"{prefix}-unique-query-number", MOST_GENERATED) + 1,
     )
     if generated.autoincrement and generated.guid:
         raise UsageError.fatal(f"--{prefix}-add-autoincrement and --{prefix}-guid-primary exclude each other")

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from sysbench_py.builtin.slap.dialects import DIALECTS, Rows
+from sysbench_py.builtin.slap.dialects import DIALECTS, Dialect, Rows
 from sysbench_py.builtin.slap.generate import Generator, Statement
-from sysbench_py.builtin.slap.options import Engine, Settings
+from sysbench_py.builtin.slap.options import Engine, Generated, Settings
 from sysbench_py.builtin.slap.schema import Schema, schema_for
 from sysbench_py.errors import UsageError
 
@@ -32,6 +32,7 @@ class Script:
             raise UsageError.fatal(f"--engine={settings.engines[0].name} is for MySQL and MariaDB only", about="engine")
         self._generator = None
         if settings.generated is not None:
+            _check_size(settings.generated, driver, self._dialect)
             self._generator = Generator(settings.generated, self._dialect, seed)
             self._rows = self._generator.rows()
             self.queries = self._generator.queries()
@@ -117,3 +118,17 @@ class Script:
             if commit_every and (number + 1) % commit_every == 0:
                 yield from self.on_commit()
         yield from self.on_end()
+
+
+def _check_size(generated: Generated, driver: str, dialect: Dialect) -> None:
+    """Raises UsageError for a table that no database of the driver can hold."""
+    limits = (
+        ("columns", generated.columns, dialect.most_columns),
+        ("indexes", generated.indexes, dialect.most_indexes),
+    )
+    for what, number, most in limits:
+        if most is not None and number > most:
+            raise UsageError.fatal(
+                f"the generated table would have {number} {what}, and a table of {driver} has {most} at most "
+                "(--number-int-cols, --number-char-cols, --auto-generate-sql-secondary-indexes)"
+            )
