@@ -1,6 +1,7 @@
 # io_uring(7) by its system calls. The layouts and numbers are the kernel's interface, given here because the headers
 # of the system that this is built on may be older than the kernel it runs on. fsync() is not queued: slow as it is,
-# it would fill the queue, and a run could not end before all of that is done.
+# it would fill the queue, and a run could not end before all of that is done. Queued, it would have no order either: to
+# wait for the writes before it, it would have to hold up those behind it.
 
 cdef extern from *:
     """

@@ -43,9 +43,20 @@ def _own_block() -> str:
     workloads = "Workloads that are installed:\n" + "".join(f"  {line}\n" for line in lines) + "\n"
     tools = "".join(f"  sysbench tools {name} - {description}\n" for name, description in TOOLS.items())
     return (
-        f"{workloads}Tools:\n{tools}\n"
+        f"{workloads}Tools:\n{tools}\n{_more_values()}"
         "Several commands are done in their order: sysbench oltp_read_write prepare run cleanup\n\n"
     )
+
+
+def _more_values() -> str:
+    """What options of sysbench 1.0.20 take besides what their lines say, which are as they were."""
+    values = [
+        ("--percentile=50,95,99.9", "several percentiles, and decimals"),
+        ("--rate=0.5", "a fraction: an event every 2 seconds"),
+        ("--rate=1000:5000:1000@10s", "steps: from 1000 to 5000 by 1000, 10 seconds each"),
+    ]
+    lines = "".join(f"  {value:<27} {meaning}\n" for value, meaning in values)
+    return f"Values that general options take, too:\n{lines}\n"
 
 
 def driver_list() -> str:

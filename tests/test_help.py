@@ -105,13 +105,22 @@ def test_own_drivers_are_listed() -> None:
 @compat("own-help")
 def test_own_block_stands_at_the_end() -> None:
     block = help_text().partition("list of options for each test.\n\n")[2]
-    workloads, tools, commands, end = block.split("\n\n")
+    workloads, tools, values, commands, end = block.split("\n\n")
     assert workloads.split()[4:] == stock_workloads()
     assert [line.split(" - ")[0] for line in tools.splitlines()[1:]] == [f"  sysbench tools {name}" for name in TOOLS]
+    assert [line.split("=")[0] for line in values.splitlines()[1:]] == ["  --percentile", "  --rate", "  --rate"]
     assert (commands, end) == (
         "Several commands are done in their order: sysbench oltp_read_write prepare run cleanup",
         "",
     )
+
+
+@pytest.mark.parametrize(
+    "value", re.findall(r"^  (--[a-z]+=\S+) +\S", help_text().partition("take, too:")[2], re.MULTILINE)
+)
+def test_values_that_the_help_adds_are_taken(value: str) -> None:
+    result = ours(value, "--db-driver=null", "--events=1", "oltp_point_select", "run")
+    assert (result.status, "invalid" in result.stdout.lower()) == (0, False)
 
 
 def test_tools_of_the_help_are_those_there_are() -> None:
