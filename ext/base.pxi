@@ -136,3 +136,19 @@ def clock_read_ns() -> float:
             if start < least:
                 least = start
     return least / 100.0
+
+
+cdef bint make_room(void **memory, size_t *room, size_t wanted, size_t size, size_t first) noexcept nogil:
+    """Let an array have room for `wanted` elements of `size` bytes, by doubling from `first`; False without memory."""
+    cdef size_t grown = room[0] if room[0] else first
+    cdef void *moved
+    if wanted <= room[0]:
+        return True
+    while grown < wanted:
+        grown *= 2
+    moved = realloc(memory[0], grown * size)
+    if moved == NULL:
+        return False
+    memory[0] = moved
+    room[0] = grown
+    return True

@@ -101,14 +101,8 @@ cdef int my_defined(db_connection *con, my_session *s) noexcept nogil:
 
 
 cdef my_result *my_add_result(my_session *s) noexcept nogil:
-    cdef uint32_t size = s.results_size * 2 + 1
-    cdef my_result *grown
-    if s.nresults == s.results_size:
-        grown = <my_result *>realloc(s.results, size * sizeof(my_result))
-        if grown == NULL:
-            return NULL
-        s.results = grown
-        s.results_size = size
+    if not make_room(<void **>&s.results, &s.results_size, <size_t>s.nresults + 1, sizeof(my_result), 1):
+        return NULL
     s.nresults += 1
     memset(&s.results[s.nresults - 1], 0, sizeof(my_result))
     return &s.results[s.nresults - 1]

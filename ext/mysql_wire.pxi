@@ -68,7 +68,7 @@ cdef struct my_session:
     size_t packet               # payload of the packet last taken
     size_t packet_length        # of its first MY_FULL bytes
     my_result *results
-    uint32_t results_size
+    size_t results_size
     uint32_t nresults
     uint32_t current            # the result that rows are fetched from
     size_t row_at               # its next row

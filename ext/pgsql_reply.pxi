@@ -65,14 +65,8 @@ cdef int pg_act(db_connection *con, pg_session *s, char type, const char *p, siz
 
 
 cdef pg_result *pg_add_result(pg_session *s) noexcept nogil:
-    cdef uint32_t size = s.results_size * 2 + 1
-    cdef pg_result *grown
-    if s.nresults == s.results_size:
-        grown = <pg_result *>realloc(s.results, size * sizeof(pg_result))
-        if grown == NULL:
-            return NULL
-        s.results = grown
-        s.results_size = size
+    if not make_room(<void **>&s.results, &s.results_size, <size_t>s.nresults + 1, sizeof(pg_result), 1):
+        return NULL
     s.nresults += 1
     memset(&s.results[s.nresults - 1], 0, sizeof(pg_result))
     return &s.results[s.nresults - 1]

@@ -52,7 +52,7 @@ cdef struct pg_session:
     size_t input_end            # so many bytes have come
     size_t input_at             # the next message begins here
     pg_result *results
-    uint32_t results_size
+    size_t results_size
     uint32_t nresults
     uint32_t current            # the result that rows are fetched from
     size_t row_at               # its next row, or a message before it

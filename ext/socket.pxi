@@ -22,19 +22,8 @@ cdef enum:
 
 
 cdef bint grow_buffer(char **buffer, size_t *size, size_t needed) noexcept nogil:
-    """Make room for so many bytes, by doubling; False without memory."""
-    cdef size_t grown = size[0] if size[0] else WIRE_FIRST_SIZE
-    cdef char *moved
-    if needed <= size[0]:
-        return True
-    while grown < needed:
-        grown *= 2
-    moved = <char *>realloc(buffer[0], grown)
-    if moved == NULL:
-        return False
-    buffer[0] = moved
-    size[0] = grown
-    return True
+    """Make room for so many bytes; False without memory."""
+    return make_room(<void **>buffer, size, needed, 1, WIRE_FIRST_SIZE)
 
 
 cdef void shrink_buffer(char **buffer, size_t *size) noexcept nogil:

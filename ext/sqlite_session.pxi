@@ -14,6 +14,7 @@ cdef enum sqlite_begin_mode:
 
 cdef enum:
     SQLITE_OPEN_FLAGS = 0x8046          # READWRITE, CREATE, URI; NOMUTEX: a connection is one thread's
+    SQLITE_ROOM = 16                    # of arrays at first, in elements
     SQLITE_SHORTEST_PAUSE_NS = 50000
     SQLITE_PAUSE_DOUBLINGS = 6          # to 3.2 ms
     SQLITE_HUNGER_NS = 20000000
@@ -319,26 +320,10 @@ cdef void sqlite_start(sqlite_session *s, bint patient) noexcept nogil:
     s.n_outcomes = s.n_cells = s.text_length = 0
 
 
-cdef bint sqlite_make_room(void **memory, size_t *room, size_t wanted, size_t size) noexcept nogil:
-    """Let an array have room for as many elements of that size; False without memory."""
-    cdef size_t grown = room[0] * 2 if room[0] else 16
-    cdef void *larger
-    if wanted <= room[0]:
-        return True
-    if grown < wanted:
-        grown = wanted
-    larger = realloc(memory[0], grown * size)
-    if larger == NULL:
-        return False
-    memory[0] = larger
-    room[0] = grown
-    return True
-
-
 cdef sqlite_outcome *sqlite_new_outcome(sqlite_session *s) noexcept nogil:
     """The outcome of one more statement: so far no rows, none affected. NULL without memory."""
     cdef sqlite_outcome *outcome
-    if not sqlite_make_room(<void **>&s.outcomes, &s.outcomes_room, s.n_outcomes + 1, sizeof(sqlite_outcome)):
+    if not make_room(<void **>&s.outcomes, &s.outcomes_room, s.n_outcomes + 1, sizeof(sqlite_outcome), SQLITE_ROOM):
         return NULL
     outcome = &s.outcomes[s.n_outcomes]
     s.n_outcomes += 1
@@ -352,7 +337,8 @@ cdef bint sqlite_keep_row(sqlite_session *s, sqlite_outcome *outcome, sqlite3_st
     cdef uint32_t i
     cdef const char *text
     cdef size_t length
-    if not sqlite_make_room(<void **>&s.cells, &s.cells_room, s.n_cells + outcome.nfields, sizeof(sqlite_cell)):
+    if not make_room(<void **>&s.cells, &s.cells_room, s.n_cells + outcome.nfields, sizeof(sqlite_cell),
+                     SQLITE_ROOM):
         return False
     for i in range(outcome.nfields):
         text = sqlite.column_text(handle, <int>i)
@@ -362,7 +348,7 @@ cdef bint sqlite_keep_row(sqlite_session *s, sqlite_outcome *outcome, sqlite3_st
         s.n_cells += 1
         if text != NULL:
             # With the zero that SQLite puts behind every text.
-            if not sqlite_make_room(<void **>&s.text, &s.text_room, s.text_length + length + 1, 1):
+            if not make_room(<void **>&s.text, &s.text_room, s.text_length + length + 1, 1, SQLITE_ROOM):
                 return False
             memcpy(s.text + s.text_length, text, length + 1)
             s.text_length += length + 1
