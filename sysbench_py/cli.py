@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import io
 import os
 import signal
 import sys
@@ -77,6 +78,9 @@ def _hold_standard_descriptors() -> None:
             os.open(os.devnull, os.O_WRONLY if descriptor == STDERR else os.O_RDONLY)
     # Python has none for one that was closed.
     sys.stderr = sys.stderr or open(STDERR, "w", closefd=False)  # noqa: SIM115 -- for as long as the process lives
+    if isinstance(sys.stderr, io.TextIOWrapper):
+        # Names of files are shown as they are.
+        sys.stderr.reconfigure(errors="surrogateescape")
 
 
 def _run_command_line(argv: Sequence[str]) -> ExitStatus:

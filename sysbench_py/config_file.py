@@ -8,7 +8,6 @@ a comment. Lines without `=` are errors, except empty ones and section headings 
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import NamedTuple
 
 from sysbench_py.errors import UsageError
@@ -39,8 +38,10 @@ class Setting(NamedTuple):
 
 def read_config_file(path: str) -> list[Setting]:
     """The settings of the file, in order. Raises UsageError if it cannot be read or a line is wrong."""
+    from sysbench_py.reading import read_text
+
     try:
-        lines = Path(path).read_text(encoding="utf-8", errors="surrogateescape").split("\n")
+        lines = read_text(path).split("\n")
     except OSError as error:
         raise UsageError(f"Cannot read the config file '{path}': {error.strerror}") from None
     settings = []

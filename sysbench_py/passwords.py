@@ -31,8 +31,10 @@ def typed_password(options: OptionSet, driver: str) -> str | None:
         return options.get(name, str) if options.typed(name) else None
     if options.typed(name):
         raise UsageError.fatal(f"--{name} and --{file_name} exclude each other", about=file_name)
+    from sysbench_py.reading import read_text
+
     try:
-        text = Path(path).read_text(encoding="utf-8", errors="surrogateescape")
+        text = read_text(path)
     except OSError as error:
         raise UsageError.fatal(f"Cannot read --{file_name} '{path}': {error.strerror}") from None
     return text.partition("\n")[0].removesuffix("\r")

@@ -250,7 +250,11 @@ def test_a_password_is_not_written_down_and_needed_again(folder: Path) -> None:
         (("cpu", "--threads=1,2", "--output=json", "run"), "sweep keeps all results in a folder of its own: leave out"),
         (("cpu", "--threads=1,2", "--time=1,2", "--events=1,2", "run"), "sweep takes one or two options with several"),
         (("cpu", "--threads=1,2", "--over=rate", "run"), "--over=rate: there is no --rate=VALUES to sweep over"),
-        (("cpu", "--threads=1,2", "--repeats=0", "run"), "FATAL: Invalid value for --repeats: 0 (must be at least 1)"),
+        (("cpu", "--threads=1,2", "--repeats=0", "run"), "FATAL: Invalid value for --repeats: 0 (use 1 to 1000)"),
+        (
+            ("cpu", "--threads=1,2", "--repeats=999999999", "run"),
+            "FATAL: Invalid value for --repeats: 999999999 (use 1",
+        ),
         (("cpu", "--threads=1,2", "--pictures=gif", "run"), "FATAL: Invalid value for --pictures: 'gif' (use png, svg"),
         (("cpu", "--threads=1,2", "--folder=.", "run"), "FATAL: --folder=.: it exists (name another one)"),
         (("--resume=none",), "FATAL: 'none' is no folder of a sweep: sweep.json: No such file or directory"),

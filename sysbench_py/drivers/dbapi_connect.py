@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from sysbench_py.errors import UsageError
+from sysbench_py.reading import read_text
 
 FORMS = "use JSON, key=value,key=value, or @FILE"
 
@@ -26,7 +26,7 @@ def parse_connect(text: str) -> Arguments:
         return _parse(text, "--dbapi-connect")
     path = text[1:]
     try:
-        content = Path(path).read_text(encoding="utf-8")
+        content = read_text(path, "strict")
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is not UTF-8"
         raise UsageError.fatal(f"Cannot read --dbapi-connect file '{path}': {reason}") from None
@@ -36,7 +36,7 @@ def parse_connect(text: str) -> Arguments:
 def _parse(text: str, place: str) -> Arguments:
     if not text:
         return Arguments((), {})
-    if text[0] not in "{[\"":
+    if text[0] not in '{["':
         return Arguments((), _pairs(text, place))
     try:
         value = json.loads(text)

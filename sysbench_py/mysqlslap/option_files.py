@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sysbench_py.errors import UsageError
+from sysbench_py.reading import read_text
 
 DEFAULT_FILES = ("/etc/my.cnf", "/etc/mysql/my.cnf", "~/.my.cnf")
 CLIENT_GROUPS = ("client", "client-server", "client-mariadb")
@@ -84,7 +85,7 @@ def _read(path: Path, groups: Sequence[str], depth: int) -> Iterator[Line]:
     if depth > MOST_NESTED:
         raise UsageError(f"option file '{path}': files include each other")
     try:
-        lines = path.read_text(encoding="utf-8", errors="surrogateescape").splitlines()
+        lines = read_text(path).splitlines()
     except OSError as error:
         raise UsageError(f"Cannot read the option file '{path}': {error.strerror}") from None
     group = ""

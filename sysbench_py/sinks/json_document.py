@@ -9,6 +9,8 @@ from sysbench_py.errors import UsageError
 from sysbench_py.stats.result import SCHEMA_VERSION, RunResult
 from sysbench_py.stats.serialise import from_data, to_data
 
+_HEAD_BYTES = 4096
+
 
 def render(result: RunResult) -> str:
     """The text of the document."""
@@ -35,7 +37,12 @@ def read(text: str | bytes, *, intervals: bool = True) -> RunResult:
 def read_file(file: Path, *, intervals: bool = True) -> RunResult:
     """The result in a file. Raises UsageError if it cannot be read or is none."""
     try:
-        return read(file.read_bytes(), intervals=intervals)
+        with file.open("rb") as stream:
+            text = stream.read(_HEAD_BYTES)
+            # What does not begin as a document does may never end: /dev/zero.
+            if text.lstrip().startswith(b"{"):
+                text += stream.read()
+        return read(text, intervals=intervals)
     except OSError as error:
         raise UsageError.fatal(f"Cannot read '{file}': {error.strerror}") from None
     except ValueError as error:

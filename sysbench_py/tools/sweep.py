@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 FORMS = ("png", "svg", "html")
 MOST_AXES = 2
+# The order of all runs is made before the first.
+MOST_REPEATS = 1000
 OWN_OPTIONS = ("repeats", "sweep-seed", "over", "folder", "resume", "pictures")
 
 
@@ -108,8 +110,8 @@ def plan_of(words: Sequence[str], repeats: int, seed: int, over: str) -> SweepPl
     from sysbench_py.options import option_key
     from sysbench_py.tools.experiment_line import Checker, name_of, secrets_of, split, tests_of
 
-    if repeats < 1:
-        raise UsageError.fatal(f"Invalid value for --repeats: {repeats} (must be at least 1)")
+    if not 1 <= repeats <= MOST_REPEATS:
+        raise UsageError.fatal(f"Invalid value for --repeats: {repeats} (use 1 to {MOST_REPEATS})")
     line = split("sweep", words)
     tests = tests_of(line.test)
     checkers = [Checker(test, line.options, [*line.before, *line.after], OWN_OPTIONS) for test in tests]
