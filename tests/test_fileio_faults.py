@@ -282,3 +282,15 @@ def test_interrupted_prepare_says_what_it_leaves(tmp_path: Path) -> None:
     assert set(sizes(tmp_path)) <= {"test_file.0", "test_file.1"}
     assert run(tmp_path, *arguments, "cleanup").status == 0
     assert sizes(tmp_path) == {}
+
+
+def test_more_files_than_a_list_can_hold(tmp_path: Path) -> None:
+    """A run ends at the first file that is not there, a prepare at the first that cannot be made."""
+    files = ("--file-num=2147483647", "--file-total-size=4G")
+    result = ours("fileio", *files, "--file-test-mode=rndrd", "run", cwd=tmp_path)
+    assert "FATAL: Cannot open file 'test_file.0'" in result.stdout
+    assert result.status == 1
+    (tmp_path / "test_file.3").mkdir()
+    result = ours("fileio", *files, "prepare", cwd=tmp_path)
+    assert "Creating file test_file.2\n" in result.stdout
+    assert "FATAL: Cannot open file 'test_file.3' errno = 21 (Is a directory)" in result.stdout

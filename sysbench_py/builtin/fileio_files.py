@@ -7,6 +7,7 @@ import mmap
 import os
 import stat
 import time
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -44,7 +45,6 @@ class FileSet:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._paths = [Path(f"test_file.{number}") for number in range(settings.files)]
         self._open_flags = 0
         for flag in settings.extra_flags:
             self._open_flags |= _OPEN_FLAGS[flag]
@@ -67,6 +67,10 @@ class FileSet:
             f"--file-num ({settings.files}): {settings.total_bytes} bytes are used",
         )
 
+    def _paths(self, first: int = 0) -> Iterator[Path]:
+        """One after the other: there may be more than the memory can hold."""
+        return (Path(f"test_file.{number}") for number in range(first, self._settings.files))
+
     # -- prepare and cleanup
 
     def create(self) -> bool:
@@ -82,7 +86,7 @@ class FileSet:
         log(NOTICE, self.flags_message)
         writer = _Writer(settings)
         start_s = time.monotonic()
-        if not all(self._create_file(path, writer) for path in self._paths):
+        if not all(self._create_file(path, writer) for path in self._paths()):
             return False
         writer.progress.clear()
         elapsed_s = time.monotonic() - start_s
@@ -120,7 +124,7 @@ class FileSet:
     def remove(self) -> bool:
         """Remove the files that are there."""
         log(NOTICE, "Removing test files...")
-        for path in self._paths:
+        for path in self._paths():
             try:
                 path.unlink()
             except FileNotFoundError:
@@ -133,7 +137,7 @@ class FileSet:
 
     def open(self) -> bool:
         """Open all files, new and empty ones if the test makes them."""
-        for path in self._paths:
+        for path in self._paths():
             log(DEBUG, f"Opening file: {path}")
             if not (self._open_new(path) if self._settings.mode.creates else self._open_existing(path)):
                 return False
@@ -178,17 +182,17 @@ class FileSet:
     def complete(self, full: int) -> bool:
         """Give all files their size after a run that was to write them and has filled the first `full`."""
         wanted_bytes = self._settings.file_bytes
-        for path, descriptor in zip(self._paths[full:], self.descriptors[full:], strict=True):
+        for path, descriptor in zip(self._paths(full), self.descriptors[full:], strict=True):
             try:
                 if os.fstat(descriptor).st_size < wanted_bytes:
                     os.ftruncate(descriptor, wanted_bytes)
             except OSError as error:
                 return failed(f"Cannot extend file '{path}'", error)
-        missing = len(self._paths) - full
+        missing = self._settings.files - full
         if missing:
             log(
                 WARNING,
-                f"The run ended before {missing} of {len(self._paths)} files were written to their end; "
+                f"The run ended before {missing} of {self._settings.files} files were written to their end; "
                 "the rest of them is a hole: do 'cleanup' and 'prepare' before a test that reads them",
             )
         return True
