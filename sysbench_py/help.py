@@ -49,13 +49,16 @@ def _own_block() -> str:
 
 
 def _more_values() -> str:
-    """What options of sysbench 1.0.20 take besides what their lines say, which are as they were."""
+    """What options of sysbench 1.0.20 take besides what their lines say, which are as they were.
+
+    Only lines of options begin with a `--`, for whoever reads the help with a program.
+    """
     values = [
-        ("--percentile=50,95,99.9", "several percentiles, and decimals"),
-        ("--rate=0.5", "a fraction: an event every 2 seconds"),
-        ("--rate=1000:5000:1000@10s", "steps: from 1000 to 5000 by 1000, 10 seconds each"),
+        ("several percentiles, and decimals", "--percentile=50,95,99.9"),
+        ("a rate below 1, an event every 2 seconds", "--rate=0.5"),
+        ("rates from 1000 to 5000 by 1000, 10 seconds each", "--rate=1000:5000:1000@10s"),
     ]
-    lines = "".join(f"  {value:<27} {meaning}\n" for value, meaning in values)
+    lines = "".join(f"  {meaning}: {value}\n" for meaning, value in values)
     return f"Values that general options take, too:\n{lines}\n"
 
 
