@@ -23,6 +23,8 @@ include "db_bulk.pxi"       # bulk inserts
 include "statements.pxi"    # what each statement cost, and errors by code
 include "drv_null.pxi"
 include "socket.pxi"          # what the wire protocols share
+include "openssl.pxi"         # TLS streams
+include "tls.pxi"             # the client's side of their beginning
 include "mysql_wire.pxi"      # the connection, bytes, sending
 include "mysql_reply.pxi"     # receiving
 include "mysql_rows.pxi"      # text and binary rows

@@ -23,6 +23,8 @@ cdef int my_connect_with_gil(db_connection *con) noexcept with gil:
         s.cache_metadata = opened.cache_metadata
         s.numbered = opened.numbered
         s.polled = opened.polled
+        if opened.tls is not None:
+            s.tls = (<TlsStream?>opened.tls).take()
         if opened.transport is not None:
             Py_INCREF(opened.transport)
             s.transport = <void *>opened.transport
@@ -54,8 +56,12 @@ cdef void my_disconnect(db_connection *con) noexcept nogil:
     if s.transport != NULL:
         my_leave_with_gil(s, quit)
     else:
-        if not s.broken:
+        if not s.broken and s.tls.ssl == NULL:
             send(s.fd, quit, sizeof(quit), MSG_NOSIGNAL | MSG_DONTWAIT)
+        elif not s.broken:
+            socket_must_not_block(s.fd)
+            s.tls.lib.write(s.tls.ssl, quit, sizeof(quit))
+        tls_free(&s.tls)
         close(s.fd)
     free(s.output)
     free(s.input)

@@ -22,10 +22,10 @@ cdef int pgsql_connect_with_gil(db_connection *con) noexcept with gil:
             raise MemoryError()
         libpq = <void *><size_t>connection.pgconn_ptr
         try:
-            s.ssl = libpq_tls(libpq)
-            s.fd = pq.socket(libpq)
+            s.tls = libpq_tls(libpq)
+            s.fd = s.tls.fd
             s.polled = connection.info.host.startswith(("/", "@"))
-            if s.ssl == NULL:
+            if s.tls.ssl == NULL:
                 set_blocking(s.fd, True)
         except BaseException:
             free(s)
@@ -261,7 +261,7 @@ cdef int pgsql_receive(db_connection *con) noexcept nogil:
     cdef pg_session *s = <pg_session *>con.session
     if not s.waiting:
         return DB_OK            # nothing had to be sent
-    if s.sent and s.ssl != NULL:
+    if s.sent and s.tls.ssl != NULL:
         s.sent = False
         return DB_AGAIN         # reading before the server can have answered would be a system call for nothing
     return pg_receive_reply(con, s)

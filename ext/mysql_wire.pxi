@@ -11,6 +11,7 @@ cdef enum:
     MY_FULL = 0xffffff          # a payload of this length goes on in the next packet
     MY_MAX_COLUMNS = 65535
     MY_MORE_RESULTS = 8         # server status
+    MY_NO_SENSE = -3            # of a transport, beside WIRE_WOULD_BLOCK
 
 cdef enum my_command:
     MY_QUIT = 1, MY_QUERY = 3, MY_PREPARE = 22, MY_EXECUTE = 23, MY_CLOSE_STATEMENT = 25
@@ -45,6 +46,7 @@ cdef struct my_result:          # one of the results of a reply
 
 cdef struct my_session:
     int fd
+    tls_stream tls
     void *transport             # a Python object with sendall, recv_into and leave, or NULL: fd is ours
     bint deprecate_eof          # results end in an OK packet, columns in nothing
     bint cache_metadata         # MariaDB leaves out column definitions that a statement has sent before
@@ -189,7 +191,7 @@ cdef int my_server_error(db_connection *con, my_session *s, const uint8_t *p, si
     return DB_FAILED
 
 
-# -- transport: two system calls on the socket, or a Python object
+# -- transport: two system calls on the socket, also through OpenSSL, or a Python object
 
 cdef bint my_write_with_gil(my_session *s, const char *data, size_t n) noexcept with gil:
     try:
@@ -200,24 +202,28 @@ cdef bint my_write_with_gil(my_session *s, const char *data, size_t n) noexcept 
 
 
 cdef ssize_t my_read_with_gil(my_session *s, char *to, size_t room) noexcept with gil:
-    """How many bytes came; 0 at the end; -1 if the connection failed, -2 if they made no sense."""
+    """How many bytes came; 0 at the end; -1 if the connection failed, MY_NO_SENSE if they made none."""
     try:
         return (<object>s.transport).recv_into(PyMemoryView_FromMemory(to, room, PyBUF_WRITE))
     except OSError:
         return -1
     except Exception:
-        return -2
+        return MY_NO_SENSE
 
 
 cdef bint my_write(my_session *s, const char *data, size_t n) noexcept nogil:
     """Send all of it; False if the connection failed."""
     if s.transport != NULL:
         return my_write_with_gil(s, data, n)
+    if s.tls.ssl != NULL:
+        return tls_send(&s.tls, data, n)
     return socket_send(s.fd, data, n)
 
 
 cdef int my_read(db_connection *con, my_session *s) noexcept nogil:
     """Take what has come from the server, waiting for it if the descriptor blocks."""
+    # In the middle of a reply, the request has been read.
+    cdef bint polled = s.polled and s.input_end == s.input_at
     cdef ssize_t n
     # The buffer grows with what has come, never with what a packet says is to come.
     if s.input_size - s.input_end < s.input_size // 4 + 1:
@@ -225,14 +231,14 @@ cdef int my_read(db_connection *con, my_session *s) noexcept nogil:
             return my_lose(con, s, 2008, b"Client ran out of memory")
     if s.transport != NULL:
         n = my_read_with_gil(s, s.input + s.input_end, s.input_size - s.input_end)
-        if n == -2:
+        if n == MY_NO_SENSE:
             return my_malformed(con, s)
+    elif s.tls.ssl != NULL:
+        n = tls_receive(&s.tls, polled or this_fiber() != NULL, s.input + s.input_end, s.input_size - s.input_end)
     else:
-        # In the middle of a reply, the request has been read.
-        n = socket_receive(s.fd, s.polled and s.input_end == s.input_at, s.input + s.input_end,
-                           s.input_size - s.input_end)
-        if n == WIRE_WOULD_BLOCK:
-            return DB_AGAIN
+        n = socket_receive(s.fd, polled, s.input + s.input_end, s.input_size - s.input_end)
+    if n == WIRE_WOULD_BLOCK:
+        return DB_AGAIN
     if n <= 0:
         return my_lose(con, s, 2013, b"Lost connection to MySQL server during query")
     s.input_end += n
@@ -288,7 +294,11 @@ cdef int my_gone(db_connection *con, my_session *s) noexcept nogil:
     cdef ssize_t n
     my_lose(con, s, 2006, b"MySQL server has gone away")
     if s.transport == NULL:
-        n = recv(s.fd, said, sizeof(said), MSG_DONTWAIT)
+        if s.tls.ssl != NULL:
+            socket_must_not_block(s.fd)
+            n = tls_receive(&s.tls, False, <char *>said, sizeof(said))
+        else:
+            n = recv(s.fd, said, sizeof(said), MSG_DONTWAIT)
         if n > MY_HEADER and said[MY_HEADER] == 0xff and <ssize_t>get_u24(said) <= n - MY_HEADER:
             s.farewell = True
             my_server_error(con, s, said + MY_HEADER, get_u24(said))

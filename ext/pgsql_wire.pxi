@@ -6,9 +6,6 @@ from cpython.ref cimport PyObject
 cdef extern from "<errno.h>" nogil:
     int ECONNRESET
 
-cdef extern from "<string.h>" nogil:
-    const char *strerror(int)
-
 cdef enum:
     PG_HEADER = 5               # type and length of a message; the length counts itself, not the type
     PG_LONGEST = 0x3fffffff     # no message is longer
@@ -33,7 +30,7 @@ cdef struct pg_result:          # one of the results of a reply
 
 cdef struct pg_session:
     int fd
-    void *ssl                   # OpenSSL's object of a connection with TLS, or NULL
+    tls_stream tls
     PyObject *owner             # psycopg2's connection, which closes it
     bint polled                 # wait in poll, not in recv
     bint waiting                # a reply is to come
@@ -147,8 +144,8 @@ cdef inline char *pg_sync(char *to) noexcept nogil:
 
 
 cdef bint pg_write(pg_session *s, const char *data, size_t n) noexcept nogil:
-    if s.ssl != NULL:
-        return tls_send(s.fd, s.ssl, data, n)
+    if s.tls.ssl != NULL:
+        return tls_send(&s.tls, data, n)
     return socket_send(s.fd, data, n)
 
 
@@ -173,15 +170,15 @@ cdef int pg_read(db_connection *con, pg_session *s) noexcept nogil:
     if s.input_size - s.input_end < s.input_size // 4 + 1:
         if not grow_buffer(&s.input, &s.input_size, s.input_size + 1):
             return pg_lose(con, s, b"53200", b"out of memory")
-    if s.ssl != NULL:
-        n = tls_receive(s.fd, s.ssl, s.input + s.input_end, s.input_size - s.input_end)
+    if s.tls.ssl != NULL:
+        n = tls_receive(&s.tls, False, s.input + s.input_end, s.input_size - s.input_end)
     else:
         # In the middle of a reply, the request has been read.
         n = socket_receive(s.fd, s.polled and s.input_end == s.input_at, s.input + s.input_end,
                            s.input_size - s.input_end)
     if n == WIRE_WOULD_BLOCK:
         return DB_AGAIN
-    if n < 0 and s.ssl == NULL and errno != ECONNRESET and errno != EPIPE:
+    if n < 0 and s.tls.ssl == NULL and errno != ECONNRESET and errno != EPIPE:
         snprintf(line, sizeof(line), "could not receive data from server: %s", strerror(errno))
         return pg_lose(con, s, b"08006", line)
     if n <= 0:

@@ -24,6 +24,9 @@ cdef extern from "<sys/syscall.h>" nogil:
     long SYS_sendto
     long SYS_recvfrom
 
+cdef extern from "<string.h>" nogil:
+    const char *strerror(int)
+
 cdef enum:
     WIRE_FIRST_SIZE = 16384     # of a buffer; most replies fit
     WIRE_KEPT_SIZE = 1048576    # buffers that grew beyond are given back

@@ -17,7 +17,7 @@ from sysbench_py.passwords import password_file_option, typed_password
 
 if TYPE_CHECKING:
     from sysbench_py.drivers.mysql_login import Session
-    from sysbench_py.drivers.mysql_transport import Tls
+    from sysbench_py.drivers.mysql_tls import Tls
 
 # What --mysql-ssl accepts, and the mode it means: an on/off option in sysbench 1.0, a mode in later ones.
 SSL_MODES = {
@@ -78,9 +78,9 @@ def setup(options: OptionSet) -> None:
     if password is None:
         password = os.environ.get("MYSQL_PWD", "")
     account = Account(options.get("mysql-user", str), password, options.get("mysql-db", str))
-    tls = _tls(options)
     compress = _compress(options)
-    announce = _announcer(options, tls is not None, compress)
+    tls = _tls(options, compress)
+    announce = _announcer(options, tls, compress)
 
     def connect(slot: int) -> Session:
         from sysbench_py.drivers.mysql_login import log_in
@@ -126,16 +126,16 @@ def _ignored(options: OptionSet) -> tuple[str, ...]:
     return entries
 
 
-def _tls(options: OptionSet) -> Tls | None:
+def _tls(options: OptionSet, compress: bool) -> Tls | None:
     typed = options.get("mysql-ssl", str)
     if SSL_MODES[typed] == "disabled":
         return None
-    from sysbench_py.drivers.mysql_transport import make_tls
+    from sysbench_py.drivers.mysql_tls import make_tls
 
     # The plain "on" of sysbench 1.0 also takes fixed files from the working directory.
     mode = "on" if typed in ("on", "true", "1") else SSL_MODES[typed]
     files = {kind: options.get(f"mysql-ssl-{kind}", str) for kind in ("ca", "cert", "key")}
-    return make_tls(mode, files, options.get("mysql-ssl-cipher", str))
+    return make_tls(mode, files, options.get("mysql-ssl-cipher", str), in_python=compress)
 
 
 def _compress(options: OptionSet) -> bool:
@@ -150,7 +150,7 @@ def _compress(options: OptionSet) -> bool:
     )
 
 
-def _announcer(options: OptionSet, tls: bool, compress: bool) -> Callable[[Session], None]:
+def _announcer(options: OptionSet, tls: Tls | None, compress: bool) -> Callable[[Session], None]:
     """A function that tells, after the first connection, what the user should know about its transport."""
     lock = Lock()
     told = False
@@ -164,11 +164,13 @@ def _announcer(options: OptionSet, tls: bool, compress: bool) -> Callable[[Sessi
         used = session.in_python
         if used:
             what = " and ".join(used)
-            log(NOTICE, f"mysql: {what} in Python, with the interpreter lock: expect a higher client cost")
-        for name, asked in (("TLS", tls), ("compression", compress)):
-            if asked and name not in used:
-                log(WARNING, f"mysql: the server does not offer {name}: continuing without it")
-        if not tls:
+            why = f" ({tls.why_not})" if tls is not None and tls.why_not else ""
+            log(NOTICE, f"mysql: {what} in Python, with the interpreter lock: expect a higher client cost{why}")
+        if tls is not None and session.tls is None and "TLS" not in used:
+            log(WARNING, "mysql: the server does not offer TLS: continuing without it")
+        if compress and "compression" not in used:
+            log(WARNING, "mysql: the server does not offer compression: continuing without it")
+        if tls is None:
             for kind in ("ca", "cert", "key", "cipher"):
                 if options.get(f"mysql-ssl-{kind}", str):
                     log(WARNING, f"--mysql-ssl-{kind} has no effect without --mysql-ssl")

@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 from sysbench_py import core
 from sysbench_py.drivers.mysql_account import Account, Endpoint
 from sysbench_py.drivers.mysql_import import import_pymysql
-from sysbench_py.drivers.mysql_transport import CompressedTransport, StreamTransport, Tls
+from sysbench_py.drivers.mysql_tls import LoginContext, LoginSocket, Tls
+from sysbench_py.drivers.mysql_transport import CompressedTransport, StreamTransport
 from sysbench_py.drivers.seen import note
 
 pymysql: Any = import_pymysql()
@@ -36,7 +37,7 @@ PACKAGES = {"cryptography": "PyMySQL[rsa]", "pynacl": "PyMySQL[ed25519]"}
 
 
 class Session(NamedTuple):
-    """What the core needs to go on. Without a transport it owns the descriptor `fd`, a blocking socket.
+    """What the core needs to go on. Without a transport it owns the descriptor `fd`, a blocking socket, and `tls`.
 
     `in_python` names what the transport does. `numbered` tells whether packets bear numbers that follow each
     other: those of a compressed reply do not. `polled` asks for poll before recv: Linux wakes a receiver that
@@ -44,6 +45,7 @@ class Session(NamedTuple):
     """
 
     fd: int
+    tls: core.TlsStream | None
     transport: StreamTransport | None
     deprecate_eof: bool
     cache_metadata: bool
@@ -72,6 +74,8 @@ class Login(PlainConnection):  # type: ignore[misc]
             write_timeout=LOGIN_TIMEOUT_S,
             defer_connect=True,
         )
+        if tls is not None and tls.native is not None:
+            self.ctx = LoginContext(tls.native)
 
     def set_character_set(self, charset: str, collation: str | None = None) -> None:
         """Nothing: the login has told it, and a server's log is to show only what the script sends."""
@@ -120,18 +124,21 @@ class Login(PlainConnection):  # type: ignore[misc]
 
     def hand_over(self) -> Session:
         """Give the socket away. This object is of no use afterwards."""
-        stream: socket.socket = self._sock
+        stream: socket.socket | LoginSocket = self._sock
         self._rfile.close()
         self._sock = self._rfile = None
         stream.settimeout(None)
         compressed = bool(self.client_flag & CLIENT.COMPRESS)
         eof, cache = bool(self.client_flag & DEPRECATE_EOF), bool(self.extended & CACHE_METADATA)
+        local = stream.family == socket.AF_UNIX
+        if isinstance(stream, LoginSocket):
+            fd, tls = stream.detach()
+            return Session(fd, tls, None, eof, cache, True, local, ())
         in_python = ("TLS",) * self.ssl + ("compression",) * compressed
         if not in_python:
-            local = stream.family == socket.AF_UNIX
-            return Session(stream.detach(), None, eof, cache, True, local, ())
+            return Session(stream.detach(), None, None, eof, cache, True, local, ())
         transport = CompressedTransport(stream) if compressed else StreamTransport(stream)
-        return Session(stream.fileno(), transport, eof, cache, not compressed, False, in_python)
+        return Session(stream.fileno(), None, transport, eof, cache, not compressed, False, in_python)
 
 
 def log_in(endpoint: Endpoint, account: Account, tls: Tls | None, compress: bool) -> Session:
@@ -180,6 +187,8 @@ def _connect(endpoint: Endpoint) -> socket.socket:
 def _describe(error: Exception, endpoint: Endpoint) -> tuple[int, str, str]:
     """Error number, SQLSTATE and message of a failed login, as MySQL's own client would give them."""
     cause = getattr(error, "original_exception", error)
+    if isinstance(cause, core.TlsError):
+        return CR.CR_SSL_CONNECTION_ERROR, "HY000", f"TLS/SSL error: {cause}"
     if isinstance(cause, ssl.SSLError):
         reason = getattr(cause, "verify_message", "") or cause.reason or str(cause)
         return CR.CR_SSL_CONNECTION_ERROR, "HY000", f"TLS/SSL error: {reason}"

@@ -1,4 +1,4 @@
-"""How bytes travel where the core cannot use a plain socket: TLS, and the compressed protocol.
+"""How bytes travel where the core cannot use the socket itself: the compressed protocol, and TLS without OpenSSL.
 
 The core calls a transport with the interpreter lock held, for every command and every piece of a reply.
 """
@@ -9,22 +9,11 @@ import contextlib
 import socket
 import zlib
 from collections.abc import Callable
-from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING
-
-from sysbench_py.errors import UsageError
-
-if TYPE_CHECKING:
-    import ssl
 
 GOODBYE_TIMEOUT_S = 1.0
 SHORTEST_COMPRESSED = 50  # bytes, as other clients do: less does not pay
 LONGEST_FRAME = 0xFFFFFF
 READ_SIZE = 65536
-
-# Files that sysbench 1.0 looks for in its working directory.
-FIXED_FILES = {"ca": "cacert.pem", "cert": "client-cert.pem", "key": "client-key.pem"}
 
 
 class StreamTransport:
@@ -121,69 +110,3 @@ class CompressedTransport(StreamTransport):
                 return False
             self._raw += piece
         return True
-
-
-@dataclass(frozen=True)
-class Tls:
-    """How to encrypt, and whether a server that cannot is refused."""
-
-    context: ssl.SSLContext
-    required: bool
-
-
-def make_tls(mode: str, files: dict[str, str], cipher: str) -> Tls:
-    """TLS as --mysql-ssl and its companions ask for.
-
-    `mode` is `on` (as in sysbench 1.0: required, with FIXED_FILES where they exist) or one of SSL_MODES'
-    values; `files` are the paths of `ca`, `cert` and `key`, empty where none is named.
-    Raises UsageError for a file that cannot be used and for an unknown cipher.
-    """
-    import ssl
-
-    if mode == "on":
-        files = {kind: path or _if_exists(FIXED_FILES[kind]) for kind, path in files.items()}
-    context = ssl.create_default_context()
-    # The certificates that MySQL servers make for themselves lack what strict checks ask for.
-    context.verify_flags &= ~getattr(ssl, "VERIFY_X509_STRICT", 0)
-    context.check_hostname = mode == "verify_identity"
-    context.verify_mode = ssl.CERT_REQUIRED if mode.startswith("verify") else ssl.CERT_NONE
-    if files["ca"]:
-        # Only this authority is trusted, not those of the system.
-        trusted = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-        trusted.verify_flags = context.verify_flags
-        trusted.check_hostname = context.check_hostname
-        trusted.verify_mode = context.verify_mode
-        context = trusted
-        _use("mysql-ssl-ca", files["ca"], lambda: context.load_verify_locations(files["ca"]))
-    if files["cert"] or files["key"]:
-        certificate, key = files["cert"] or files["key"], files["key"] or None
-        _use("mysql-ssl-cert", certificate, lambda: context.load_cert_chain(certificate, key))
-    if cipher:
-        # The ciphers of TLS 1.3 cannot be chosen, so that version would not keep to the list.
-        context.maximum_version = ssl.TLSVersion.TLSv1_2
-        try:
-            context.set_ciphers(cipher)
-        except ssl.SSLError:
-            raise UsageError.fatal(
-                f"Invalid value for --mysql-ssl-cipher: '{cipher}' (use names of ciphers of TLS 1.2)"
-            ) from None
-    return Tls(context, required=mode != "preferred")
-
-
-def _if_exists(name: str) -> str:
-    return name if Path(name).exists() else ""
-
-
-def _use(option: str, path: str, load: Callable[[], None]) -> None:
-    """Load a PEM file. Raises UsageError naming the option and the file."""
-    import ssl
-
-    try:
-        load()
-    except ssl.SSLError as error:
-        reason = error.reason or "not a PEM file of the expected kind"
-    except OSError as error:
-        reason = error.strerror or str(error)
-    else:
-        return
-    raise UsageError.fatal(f"Invalid value for --{option}: cannot use '{path}' ({reason})")
