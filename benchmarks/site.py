@@ -86,7 +86,7 @@ class Site:
         assert server.certificates is not None
         for name in FOR_TLS:
             shutil.copy(server.certificates / name, self.directory)
-        return self._fill(shlex.join([*server.args, "--mysql-ssl=on"]))
+        return self._fill(shlex.join(server.args))
 
     @cached_property
     def mariadb_empty(self) -> str:

@@ -11,6 +11,7 @@ import pytest
 from tests.support.mariadb import MariaDB
 from tests.support.postgres import PostgreSQL
 from tests.support.server import Server
+from tests.support.tls import make_certificates
 
 SERVERS = ("mariadb", "mariadb_tls", "postgres", "postgres_tls")
 
@@ -41,6 +42,14 @@ def postgres_tls() -> Iterator[PostgreSQL]:
     with closing(PostgreSQL(tls=True)) as server:
         server.start()
         yield server
+
+
+@pytest.fixture(scope="session")
+def certificates(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of tests.support.tls, for a server that is scripted."""
+    folder = tmp_path_factory.mktemp("certificates") / "tls"
+    make_certificates(folder)
+    return folder
 
 
 @pytest.fixture(params=["mariadb", "postgres"])

@@ -91,7 +91,7 @@ CASES: dict[str, Args] = {
     "mysql emulated": of_server("mariadb", EMULATED),
     "mysql tls": of_server("mariadb_tls", "--mysql-ssl=REQUIRED"),
     "mysql compressed": of_server("mariadb", "--mysql-compression"),
-    "mysql tls compressed": of_server("mariadb_tls", "--mysql-ssl=on", "--mysql-compression"),
+    "mysql tls compressed": of_server("mariadb_tls", "--mysql-compression"),
     "pgsql": of_server("postgres"),
     "pgsql emulated": of_server("postgres", EMULATED),
     "pgsql tls": of_server("postgres_tls", "--pgsql-sslmode=require"),

@@ -16,6 +16,13 @@ SCRIPTS = [STOCK, str(Path(__file__).parent.parent / "lua/oltp_read_write.lua")]
 TABLES = ["--tables=2", "--table-size=1000"]
 
 
+@pytest.fixture(params=["mariadb", "mariadb_tls", "postgres"])
+def encrypted_too(request: pytest.FixtureRequest) -> Server:
+    server: Server = request.getfixturevalue(request.param)
+    server.empty_database()
+    return server
+
+
 def prepared(server: Server) -> list[str]:
     arguments = [*server.args, *TABLES]
     assert ours(STOCK, *arguments, "--threads=2", "prepare").status == 0
@@ -56,17 +63,17 @@ def test_killed_connections_are_made_again(server: Server, script: str, ps_mode:
     assert fatal_lines(result) == []
 
 
-def test_restarted_server_is_connected_again(server: Server) -> None:
-    result = run_with_fault(server, STOCK, ignore_all(server), seconds=6, fault="restart")
+def test_restarted_server_is_connected_again(encrypted_too: Server) -> None:
+    result = run_with_fault(encrypted_too, STOCK, ignore_all(encrypted_too), seconds=6, fault="restart")
     assert result.status == 0, result.stdout
     assert report(result.stdout)["reconnects"] >= 4
     assert report(result.stdout)["transactions"] > 0
 
 
 @pytest.mark.parametrize("fault", ["kill connections", "restart", "kill -9"])
-def test_lost_connections_without_ignoring_them(server: Server, fault: str) -> None:
+def test_lost_connections_without_ignoring_them(encrypted_too: Server, fault: str) -> None:
     """One clear message, the report of what was done, exit status 1."""
-    result = run_with_fault(server, STOCK, seconds=8, fault=fault)
+    result = run_with_fault(encrypted_too, STOCK, seconds=8, fault=fault)
     assert result.status == 1
     assert report(result.stdout)["transactions"] > 0
     assert 1 <= len(fatal_lines(result)) < 12

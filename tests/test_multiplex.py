@@ -105,7 +105,10 @@ def test_warm_up_and_checkpoints(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("options", [(), ("--db-ps-mode=disable",)])
-def test_connections_that_are_killed(server: Server, options: tuple[str, ...]) -> None:
+@pytest.mark.parametrize("name", ["mariadb", "mariadb_tls", "postgres"])
+def test_connections_that_are_killed(name: str, options: tuple[str, ...], request: pytest.FixtureRequest) -> None:
+    server: Server = request.getfixturevalue(name)
+    server.empty_database()
     ignore = "--mysql-ignore-errors=all" if isinstance(server, MariaDB) else "--pgsql-ignore-errors=all"
     arguments = (*server.args, *options, "--table-size=100", "--threads=8")
     assert ours("oltp_point_select", *arguments, "prepare").status == 0
@@ -118,7 +121,9 @@ def test_connections_that_are_killed(server: Server, options: tuple[str, ...]) -
     assert report(result.stdout)["reconnects"] >= 8
 
 
-def test_large_statements_wait_for_room(server: Server, tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["mariadb", "mariadb_tls", "postgres"])
+def test_large_statements_wait_for_room(name: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
+    server: Server = request.getfixturevalue(name)
     script = CONNECTED + """
     function event() assert(#con:query_row("SELECT '" .. string.rep("x", 8000000) .. "'") == 8000000) end
     """
@@ -126,18 +131,37 @@ def test_large_statements_wait_for_room(server: Server, tmp_path: Path) -> None:
     assert report(result.stdout)["events"] == 6
 
 
-def test_a_transport_in_python_simply_runs(mariadb_tls: MariaDB, tmp_path: Path) -> None:
+def test_a_transport_in_python_simply_runs(mariadb: MariaDB, tmp_path: Path) -> None:
     script = CONNECTED + "function event() con:query('SELECT 1') end"
-    options = (*mariadb_tls.args, "--mysql-ssl=on", "--threads=3", "--multiplex=1", "--events=30", "--time=0")
+    options = (*mariadb.args, "--mysql-compression", "--threads=3", "--multiplex=1", "--events=30", "--time=0")
     assert report(run(tmp_path, script, *options).stdout)["read"] == 30
 
 
-def test_tls_of_postgresql(postgres_tls: PostgreSQL, tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["mariadb_tls", "postgres_tls"])
+def test_tls(name: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
+    server: Server = request.getfixturevalue(name)
+    mode = ["--pgsql-sslmode=require"] if name == "postgres_tls" else []
     script = CONNECTED + """
     function event() assert(#con:query_row("SELECT repeat('x', 100000)") == 100000) end
     """
-    options = (*postgres_tls.args, "--pgsql-sslmode=require", "--threads=5", "--multiplex=2", "--events=100")
-    assert report(run(tmp_path, script, *options, "--time=0").stdout)["read"] == 100
+    options = (*server.args, *mode, "--threads=5", "--multiplex=2", "--events=100", "--time=0")
+    assert report(run(tmp_path, script, *options).stdout)["read"] == 100
+
+
+def test_a_worker_that_waits_over_tls_lets_others_run(mariadb_tls: MariaDB, tmp_path: Path) -> None:
+    script = """
+    function thread_init(id)
+       con = sysbench.sql.driver():connect()
+       if id == 0 then con:query("SELECT GET_LOCK('held', 0)") end
+    end
+    function event(id)
+       if id == 1 then print("> " .. con:query_row("SELECT GET_LOCK('held', 30)")) return end
+       con:query("SELECT SLEEP(0.5)")
+       con:query("SELECT RELEASE_LOCK('held')")
+    end
+    """
+    options = (*mariadb_tls.args, "--threads=2", "--multiplex=1", "--events=2", "--time=0")
+    assert printed(run(tmp_path, script, *options)) == ["> 1"]
 
 
 # -- failures and ends

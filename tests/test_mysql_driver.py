@@ -15,10 +15,17 @@ from tests.support.server import DATABASE
 SYNTAX_ERROR = 1064
 
 
+@pytest.fixture(params=["mariadb", "mariadb_tls"])
+def server(request: pytest.FixtureRequest) -> MariaDB:
+    """Every test here runs over a plain connection, and over TLS."""
+    chosen: MariaDB = request.getfixturevalue(request.param)
+    return chosen
+
+
 @pytest.fixture
-def client(mariadb: MariaDB) -> Iterator[Connection]:
-    mariadb.empty_database()
-    connection = Core(*mariadb.args).connect()
+def client(server: MariaDB) -> Iterator[Connection]:
+    server.empty_database()
+    connection = Core(*server.args).connect()
     yield connection
     connection.release()
 
@@ -54,19 +61,19 @@ def test_parameters_of_every_type(client: Connection) -> None:
 
 
 @contextmanager
-def setting(mariadb: MariaDB, name: str, number: int) -> Iterator[None]:
+def setting(server: MariaDB, name: str, number: int) -> Iterator[None]:
     """Changes a global variable of the server for the connections that begin inside the block."""
-    mariadb.sql(f"SET GLOBAL {name} = {number}")
+    server.sql(f"SET GLOBAL {name} = {number}")
     try:
         yield
     finally:
-        mariadb.sql(f"SET GLOBAL {name} = DEFAULT")
+        server.sql(f"SET GLOBAL {name} = DEFAULT")
 
 
-def test_strings_of_17_mib(mariadb: MariaDB) -> None:
-    mariadb.empty_database()
-    with setting(mariadb, "max_allowed_packet", 1 << 30):
-        client = Core(*mariadb.args).connect()
+def test_strings_of_17_mib(server: MariaDB) -> None:
+    server.empty_database()
+    with setting(server, "max_allowed_packet", 1 << 30):
+        client = Core(*server.args).connect()
     client.query("CREATE TABLE t (s LONGBLOB)")
     long = random.Random(1).randbytes(17 << 20)
     insert = client.prepare("INSERT INTO t VALUES (?)")
@@ -81,8 +88,8 @@ def test_strings_of_17_mib(mariadb: MariaDB) -> None:
     client.release()
 
 
-def test_a_packet_that_the_server_refuses(mariadb: MariaDB) -> None:
-    client = Core(*mariadb.args).connect()
+def test_a_packet_that_the_server_refuses(server: MariaDB) -> None:
+    client = Core(*server.args).connect()
     outcome = client.query("SELECT length('" + "x" * (40 << 20) + "')")
     assert outcome.error == 2
     assert outcome.errno in (1153, 2006, 2013)
@@ -261,8 +268,8 @@ def test_the_error_record(client: Connection, capfd: pytest.CaptureFixture[str])
     assert printed.endswith(f"for query '{query[:1000]}...'\n")
 
 
-def test_ignored_errors(mariadb: MariaDB) -> None:
-    core = Core(*mariadb.args, "--mysql-ignore-errors=1146")
+def test_ignored_errors(server: MariaDB) -> None:
+    core = Core(*server.args, "--mysql-ignore-errors=1146")
     client = core.connect()
     assert client.query("SELECT * FROM nowhere").failure[:2] == (1, 1146)
     assert client.query("SELEC").failure[:2] == (2, SYNTAX_ERROR)
@@ -270,19 +277,19 @@ def test_ignored_errors(mariadb: MariaDB) -> None:
     client.release()
 
 
-def test_too_many_statements(mariadb: MariaDB, capfd: pytest.CaptureFixture[str]) -> None:
-    client = Core(*mariadb.args).connect()
-    with setting(mariadb, "max_prepared_stmt_count", 0), pytest.raises(ConnectionError):
+def test_too_many_statements(server: MariaDB, capfd: pytest.CaptureFixture[str]) -> None:
+    client = Core(*server.args).connect()
+    with setting(server, "max_prepared_stmt_count", 0), pytest.raises(ConnectionError):
         client.prepare("DO 1")
     client.release()
     assert "FATAL: max_prepared_stmt_count of the server must be " in capfd.readouterr().out
 
 
-def test_statements_are_closed_on_the_server(mariadb: MariaDB) -> None:
+def test_statements_are_closed_on_the_server(server: MariaDB) -> None:
     def count() -> int:
-        return int(mariadb.sql("SHOW GLOBAL STATUS LIKE 'Prepared_stmt_count'")[0][1])
+        return int(server.sql("SHOW GLOBAL STATUS LIKE 'Prepared_stmt_count'")[0][1])
 
-    client = Core(*mariadb.args).connect()
+    client = Core(*server.args).connect()
     before = count()
     statements = [client.prepare("DO 1") for _ in range(5)]
     assert count() == before + 5
@@ -299,12 +306,12 @@ def test_statements_are_closed_on_the_server(mariadb: MariaDB) -> None:
 
 
 @pytest.mark.parametrize("prepared", [False, True])
-def test_a_killed_connection_is_made_again(mariadb: MariaDB, prepared: bool) -> None:
-    core = Core(*mariadb.args, "--mysql-ignore-errors=2006,2013,1927")
+def test_a_killed_connection_is_made_again(server: MariaDB, prepared: bool) -> None:
+    core = Core(*server.args, "--mysql-ignore-errors=2006,2013,1927")
     client = core.connect()
     statement = client.prepare("SELECT 1")
     for n in range(1, 4):
-        client.end_by(mariadb)
+        client.end_by(server)
         outcome = statement.execute() if prepared else client.query("SELECT 1")
         assert outcome.error == 1
         assert outcome.errno in (2006, 2013, 1927)
@@ -315,10 +322,10 @@ def test_a_killed_connection_is_made_again(mariadb: MariaDB, prepared: bool) -> 
     client.release()
 
 
-def test_a_killed_connection_is_fatal_without_a_list(mariadb: MariaDB) -> None:
-    core = Core(*mariadb.args)
+def test_a_killed_connection_is_fatal_without_a_list(server: MariaDB) -> None:
+    core = Core(*server.args)
     client = core.connect()
-    client.end_by(mariadb)
+    client.end_by(server)
     assert client.query("SELECT 1").failure[:2] in ((2, 2006), (2, 2013))
     assert client.query("SELECT 1").failure == (2, 0, None, None)
     assert client.reconnect()
@@ -344,9 +351,9 @@ def test_dry_run(capfd: pytest.CaptureFixture[str]) -> None:
     assert capfd.readouterr().out == ""
 
 
-def test_emulated_statements(mariadb: MariaDB) -> None:
-    client = Core(*mariadb.args, "--db-ps-mode=disable").connect()
-    with mariadb.query_log() as log:
+def test_emulated_statements(server: MariaDB) -> None:
+    client = Core(*server.args, "--db-ps-mode=disable").connect()
+    with server.query_log() as log:
         statement = client.prepare("SELECT ?, '?', ?")
         statement.bind(bytes, int)
         assert statement.execute(b"ab'c\\", 5).rows == [(b"ab'c\\", b"?", b"5")]

@@ -106,6 +106,15 @@ def test_last_words_of_a_server(server: FakeMySQL) -> None:
     client.release()
 
 
+def test_last_words_of_a_server_that_has_gone(server: FakeMySQL) -> None:
+    client = fresh(server)
+    server.reply = [packets(ok())]
+    assert client.query("DO 1").failure == NO_ERROR
+    server.leave(packets(error(1927, "70100", "Connection was killed"), first=0))
+    assert client.query("DO 1").failure == (2, 1927, "70100", "Connection was killed")
+    client.release()
+
+
 @pytest.mark.parametrize("number", [1053, 1152, 1159, 1160, 1161, 1927, 4031])
 def test_errors_after_which_the_server_closes(server: FakeMySQL, number: int) -> None:
     core = Core(*server.args, "--mysql-ignore-errors=all")

@@ -224,20 +224,20 @@ def test_what_cannot_be_prepared_is_emulated(server: FakeMySQL, client: Connecti
 
 
 def test_closing_a_statement_leaves_another_result_alone(server: FakeMySQL, deprecate_eof: bool) -> None:
-    with FakeMySQL(deprecate_eof=deprecate_eof) as server:
-        client = Core(*server.args).connect()
-        server.reply = [packets(prepared(1, 0, 0))]
-        statement = client.prepare("DO 1")
-        server.reply = [packets(*multi(deprecate_eof))]
-        assert client.query("CALL p()").rows == [(b"1",)]
-        statement.release()
-        assert client.next_result().failure == NO_ERROR
-        assert client.next_result().rows == []
-        assert client.next_result().rows == [(b"a", b"b"), (None, b"c")]
-        client.release()
+    client = Core(*server.args).connect()
+    server.reply = [packets(prepared(1, 0, 0))]
+    statement = client.prepare("DO 1")
+    server.reply = [packets(*multi(deprecate_eof))]
+    assert client.query("CALL p()").rows == [(b"1",)]
+    statement.release()
+    assert client.next_result().failure == NO_ERROR
+    assert client.next_result().rows == []
+    assert client.next_result().rows == [(b"a", b"b"), (None, b"c")]
+    client.release()
 
 
 @pytest.mark.parametrize("changed", [False, True])
+@pytest.mark.parametrize("deprecate_eof", [False, True])
 def test_definitions_that_mariadb_leaves_out(deprecate_eof: bool, changed: bool) -> None:
     with FakeMySQL(deprecate_eof=deprecate_eof, mariadb=True) as server:
         client = Core(*server.args).connect()
@@ -306,7 +306,9 @@ def test_long_commands(server: FakeMySQL, client: Connection, length: int) -> No
 # -- the descriptor
 
 
-def test_a_descriptor_that_does_not_block(monkeypatch: pytest.MonkeyPatch, deprecate_eof: bool) -> None:
+def test_a_descriptor_that_does_not_block(
+    server: FakeMySQL, monkeypatch: pytest.MonkeyPatch, deprecate_eof: bool
+) -> None:
     """receive returns where bytes are missing and goes on from there; send waits for room."""
     hand_over = mysql_login.Login.hand_over
 
@@ -316,11 +318,10 @@ def test_a_descriptor_that_does_not_block(monkeypatch: pytest.MonkeyPatch, depre
         return session._replace(polled=False)
 
     monkeypatch.setattr(mysql_login.Login, "hand_over", without_blocking)
-    with FakeMySQL(deprecate_eof=deprecate_eof) as server:
-        client = Core(*server.args).connect()
-        for server.reply in cuts(packets(*multi(deprecate_eof))):
-            assert client.query("CALL p()").rows == [(b"1",)]
-        server.reply = [packets(ok())]
-        assert client.query(b"x" * 3_000_000).failure == NO_ERROR
-        assert len(server.commands[-1]) == 3_000_001
-        client.release()
+    client = Core(*server.args).connect()
+    for server.reply in cuts(packets(*multi(deprecate_eof))):
+        assert client.query("CALL p()").rows == [(b"1",)]
+    server.reply = [packets(ok())]
+    assert client.query(b"x" * 3_000_000).failure == NO_ERROR
+    assert len(server.commands[-1]) == 3_000_001
+    client.release()

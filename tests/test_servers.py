@@ -177,7 +177,6 @@ def test_the_reference_connects_over_tls(mariadb_tls: MariaDB) -> None:
     result = reference(
         "oltp_point_select",
         *mariadb_tls.args,
-        "--mysql-ssl=on",
         "--table-size=10",
         "prepare",
         cwd=mariadb_tls.certificates,

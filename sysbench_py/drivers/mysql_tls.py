@@ -104,6 +104,7 @@ class _Phrase:
     told = ""
 
     def ask(self) -> str:
+        """What OpenSSL itself would ask, but remembered."""
         self.told = getpass.getpass("Enter PEM pass phrase:")
         return self.told
 
@@ -142,8 +143,10 @@ def openssl_modules() -> Iterator[str]:
     of_python = importlib.util.find_spec("_ssl")
     if of_python is not None and of_python.origin is not None:
         yield of_python.origin
-    import psycopg2
-
+    try:
+        import psycopg2
+    except ImportError:
+        return
     yield psycopg2._psycopg.__file__
 
 

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import socket
+import ssl
 import struct
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 from tests.support.fake_server import FakeServer
 
 DEPRECATE_EOF = 1 << 24
 PLUGIN_AUTH = 1 << 19
-CAPABILITIES = 0x8001FFFF & ~(1 << 11) & ~(1 << 5) | PLUGIN_AUTH  # without TLS and compression
+TLS = 1 << 11
+CAPABILITIES = 0x8001FFFF & ~TLS & ~(1 << 5) | PLUGIN_AUTH  # without TLS and compression
 MARIADB_CACHE_METADATA = 1 << 4
 ANSWERED = {b"\x03", b"\x16", b"\x17"}  # COM_QUERY, COM_STMT_PREPARE, COM_STMT_EXECUTE
 SCRAMBLE = b"12345678901234567890"
@@ -113,6 +116,7 @@ def multi(deprecate_eof: bool) -> list[bytes]:
 
 class FakeMySQL(FakeServer):
     def __init__(self, *, deprecate_eof: bool = True, mariadb: bool = False) -> None:
+        self.deprecate_eof = deprecate_eof
         self._capabilities = CAPABILITIES | (DEPRECATE_EOF if deprecate_eof else 0)
         self._extended = MARIADB_CACHE_METADATA if mariadb else 0
         if mariadb:
@@ -151,14 +155,45 @@ class FakeMySQL(FakeServer):
         )
 
 
+class FakeTlsMySQL(FakeMySQL):
+    """Insists on TLS. `certificates` is a folder of tests.support.tls."""
+
+    def __init__(self, certificates: Path) -> None:
+        self._context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        self._context.load_cert_chain(certificates / "server-cert.pem", certificates / "server-key.pem")
+        super().__init__()
+        self._capabilities |= TLS
+
+    @property
+    def args(self) -> list[str]:
+        return [*super().args, "--mysql-ssl=required"]
+
+    def secure(self, client: socket.socket) -> socket.socket:
+        client.sendall(packets(self.greeting(), first=0))
+        receive(client)
+        return self._context.wrap_socket(client, server_side=True)
+
+    def log_in(self, client: socket.socket) -> None:
+        self.login = receive(client) or b""
+        client.sendall(packets(ok(), first=3))
+
+
 def receive(client: socket.socket) -> bytes | None:
     """The payload of what the client sends next, of several packets if it is long; None at the end."""
-    payload = b""
+    payload = bytearray()
     while True:
-        header = client.recv(4, socket.MSG_WAITALL)
+        header = _receive_bytes(client, 4)
         if len(header) < 4:
             return None
         length = int.from_bytes(header[:3], "little")
-        payload += client.recv(length, socket.MSG_WAITALL) if length else b""
+        payload += _receive_bytes(client, length)
         if length < FULL:
-            return payload
+            return bytes(payload)
+
+
+def _receive_bytes(client: socket.socket, n: int) -> bytearray:
+    """Fewer at the end of the stream."""
+    received = bytearray()
+    while len(received) < n and (piece := client.recv(n - len(received))):
+        received += piece
+    return received

@@ -49,6 +49,10 @@ class FakeServer(ABC):
         self._threads = [threading.Thread(target=self._accept, daemon=True)]
         self._threads[0].start()
 
+    def secure(self, client: socket.socket) -> socket.socket:
+        """Begin TLS, if the server has it; what to talk on from now on, in the place of `client`."""
+        return client
+
     @abstractmethod
     def log_in(self, client: socket.socket) -> None:
         """Let the client in whatever it says."""
@@ -76,6 +80,12 @@ class FakeServer(ABC):
         self._listener.close()
         self._directory.cleanup()
 
+    def leave(self, last_words: bytes) -> None:
+        """Tell every client something that it has not asked for, and hang up."""
+        for client in self._clients:
+            client.sendall(last_words)
+            client.shutdown(socket.SHUT_RDWR)
+
     def _accept(self) -> None:
         while True:
             try:
@@ -89,6 +99,8 @@ class FakeServer(ABC):
 
     def _serve(self, client: socket.socket) -> None:
         try:
+            insecure, client = client, self.secure(client)
+            self._clients[self._clients.index(insecure)] = client
             self.log_in(client)
             while (command := self.receive(client)) is not None:
                 self.commands.append(command)

@@ -40,6 +40,7 @@ class MariaDB(Server):
             f"--mysql-port={self.port}",
             f"--mysql-user={USER}",
             f"--mysql-db={DATABASE}",
+            *(["--mysql-ssl=on"] if self.certificates else []),
         ]
 
     def connect(self, database: str = DATABASE) -> Any:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.support.core_sql import Connection, Core
-from tests.support.fake_mysql import FakeMySQL
+from tests.support.fake_mysql import FakeMySQL, FakeTlsMySQL
 
 LOST = (2, 2013, "HY000", "Lost connection to MySQL server during query")
 MALFORMED = (2, 2027, "HY000", "Malformed packet")
@@ -16,15 +16,20 @@ NO_ERROR = (0, 0, None, None)
 ROWS: list[tuple[bytes | None, ...]] = [(b"1", None), (b"", b"x" * 300), (None, b"\xfe\xff\x00")]
 
 
-@pytest.fixture(params=[True, False], ids=["deprecate_eof", "eof"])
-def deprecate_eof(request: pytest.FixtureRequest) -> bool:
-    return bool(request.param)
+@pytest.fixture(params=["deprecate_eof", "eof", "tls"])
+def server(request: pytest.FixtureRequest) -> Iterator[FakeMySQL]:
+    """Both dialects, and one of them over TLS."""
+    if request.param == "tls":
+        fake: FakeMySQL = FakeTlsMySQL(request.getfixturevalue("certificates"))
+    else:
+        fake = FakeMySQL(deprecate_eof=request.param == "deprecate_eof")
+    with fake:
+        yield fake
 
 
 @pytest.fixture
-def server(deprecate_eof: bool) -> Iterator[FakeMySQL]:
-    with FakeMySQL(deprecate_eof=deprecate_eof) as fake:
-        yield fake
+def deprecate_eof(server: FakeMySQL) -> bool:
+    return server.deprecate_eof
 
 
 @pytest.fixture
