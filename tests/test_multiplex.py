@@ -155,7 +155,7 @@ def test_a_worker_that_waits_over_tls_lets_others_run(mariadb_tls: MariaDB, tmp_
        if id == 0 then con:query("SELECT GET_LOCK('held', 0)") end
     end
     function event(id)
-       if id == 1 then print("> " .. con:query_row("SELECT GET_LOCK('held', 30)")) return end
+       if id == 1 then print("> " .. con:query_row("SELECT GET_LOCK('held', 600)")) return end
        con:query("SELECT SLEEP(0.5)")
        con:query("SELECT RELEASE_LOCK('held')")
     end

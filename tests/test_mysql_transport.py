@@ -17,8 +17,10 @@ from lupa import luajit21
 
 from sysbench_py.drivers import mysql_login, mysql_tls
 from sysbench_py.errors import UsageError
+from tests.support.compat import compat
 from tests.support.core_sql import Connection, Core
 from tests.support.mariadb import MariaDB
+from tests.support.reference import ours, reference
 from tests.support.server import DATABASE
 
 
@@ -128,6 +130,14 @@ def test_tls_from_the_working_directory(mariadb_tls: MariaDB, authority: Path, m
     files = [f"--mysql-ssl-{kind}={authority.parent}/client-{kind}.pem" for kind in ("key", "cert")]
     Core(*account, "--mysql-ssl=required", *files).connect().release()
     mariadb_tls.sql("DROP USER certified@'%'")
+
+
+@compat("tls-files")
+def test_tls_without_files(mariadb_tls: MariaDB, tmp_path: Path) -> None:
+    mariadb_tls.empty_database()
+    arguments = ("oltp_point_select", *mariadb_tls.args, "--table-size=10", "prepare")
+    assert "TLS/SSL error: No such file or directory" in reference(*arguments, cwd=tmp_path).stdout
+    assert ours(*arguments, cwd=tmp_path).status == 0
 
 
 def test_tls_with_a_passphrase(
