@@ -44,8 +44,8 @@ def pgsql_load(str path not None) -> None:
 
 
 cdef tls_stream libpq_tls(void *connection) except *:
-    """The TLS stream of a connection, without an SSL if it is plain. Raises ConnectError if it cannot be taken
-    over."""
+    """The TLS stream of a connection; its `ssl` is NULL if that is plain. Raises ConnectError if it cannot be
+    taken over."""
     cdef tls_stream tls
     memset(&tls, 0, sizeof(tls))
     tls.fd = pq.socket(connection)
@@ -60,5 +60,5 @@ cdef tls_stream libpq_tls(void *connection) except *:
     try:
         tls.lib = openssl_of(_libpq_module)
     except LookupError as why:
-        raise_not_usable(f"psycopg2's libraries have {why}: install psycopg2-binary 2.9.9 or newer")
+        raise_not_usable(f"psycopg2's module {why}: install psycopg2-binary 2.9.9 or newer")
     return tls

@@ -2,7 +2,7 @@
 #
 # A process may hold several copies of OpenSSL: Python's, psycopg2's. Objects of one must not meet functions of
 # another, so nothing is linked: each table comes whole from one of them, by dlsym from a loaded extension module that
-# has it among its libraries. The prototypes are those of OpenSSL's manual pages; 1.1.0 and newer have them all.
+# has it among its libraries. Writing to a closed connection raises SIGPIPE, which a run ignores. The prototypes are those of OpenSSL's manual pages; 1.1.0 and newer have them all.
 
 cdef extern from "<dlfcn.h>" nogil:
     void *dlopen(const char *, int)
@@ -65,7 +65,7 @@ _openssl_found = {}             # path of a module -> address of its table, whic
 cdef const openssl_functions *openssl_of(str module) except NULL:
     """The functions of the OpenSSL that the loaded extension module at this path uses.
 
-    Raises LookupError, whose text goes on after "the module has"."""
+    Raises LookupError, whose text goes on after the module's name."""
     cdef openssl_functions *table
     cdef void **fields
     cdef void *handle
@@ -77,7 +77,7 @@ cdef const openssl_functions *openssl_of(str module) except NULL:
         raise AssertionError("_openssl_functions are not the fields of openssl_functions")
     handle = dlopen(name, RTLD_NOW | RTLD_NOLOAD)
     if handle == NULL:
-        raise LookupError("no file that is loaded")
+        raise LookupError("is not loaded")
     table = <openssl_functions *>malloc(sizeof(openssl_functions))
     if table == NULL:
         raise MemoryError()
@@ -87,7 +87,7 @@ cdef const openssl_functions *openssl_of(str module) except NULL:
         fields[i] = dlsym(handle, name)
         if fields[i] == NULL:
             free(table)
-            raise LookupError(f"no function {function}")
+            raise LookupError(f"has no function {function}")
     _openssl_found[module] = <size_t>table
     return table
 
@@ -98,6 +98,12 @@ cdef struct tls_stream:
     const openssl_functions *lib
     void *ssl                   # OpenSSL's object; NULL if the connection is plain
     int fd
+
+
+cdef inline void tls_forget_errors(tls_stream *t) noexcept nogil:
+    """What this thread's earlier calls have left would be taken for the next one's. Clearing nothing costs time."""
+    if t.lib.last_error() != 0:
+        t.lib.clear_error()
 
 
 cdef int tls_wants(tls_stream *t, int rc) noexcept nogil:
@@ -112,7 +118,7 @@ cdef bint tls_send(tls_stream *t, const char *data, size_t n) noexcept nogil:
     """Send all of it; False if the connection failed."""
     cdef int sent, wants
     while n > 0:
-        t.lib.clear_error()
+        tls_forget_errors(t)
         sent = t.lib.write(t.ssl, data, <int>(n if n < 0x40000000 else 0x40000000))
         if sent > 0:
             data += sent
@@ -133,7 +139,7 @@ cdef ssize_t tls_receive(tls_stream *t, bint polled, char *to, size_t room) noex
     if polled and not t.lib.has_pending(t.ssl):
         wait_for(t.fd, POLLIN)
     while True:
-        t.lib.clear_error()
+        tls_forget_errors(t)
         n = t.lib.read(t.ssl, to, <int>(room if room < 0x40000000 else 0x40000000))
         if n > 0:
             return n

@@ -66,7 +66,8 @@ cdef class TlsContext:
                                                  <const char *>ca_folder if ca_folder else NULL) == 1)
         if certificate:
             self._must(self.lib.use_certificates(self.context, certificate) == 1)
-            self.lib.set_passphrase(self.context, <char *>passphrase if passphrase else NULL)
+            # Be it empty: without one, OpenSSL asks at the terminal.
+            self.lib.set_passphrase(self.context, <char *>passphrase)
             self._must(self.lib.use_key(self.context, key, SSL_FILETYPE_PEM) == 1)
             self.lib.set_passphrase(self.context, NULL)
 

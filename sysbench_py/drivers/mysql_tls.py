@@ -6,8 +6,8 @@ the options is the model for that, and takes its place where no such functions a
 
 from __future__ import annotations
 
+import _ssl
 import getpass
-import importlib.util
 import io
 import os
 import socket
@@ -104,8 +104,11 @@ class _Phrase:
     told = ""
 
     def ask(self) -> str:
-        """What OpenSSL itself would ask, but remembered."""
-        self.told = getpass.getpass("Enter PEM pass phrase:")
+        """What OpenSSL itself would ask, but remembered; empty if nobody can be asked."""
+        try:
+            self.told = getpass.getpass("Enter PEM pass phrase:")
+        except EOFError:
+            self.told = ""
         return self.told
 
 
@@ -126,7 +129,7 @@ def _native(
                 passphrase=phrase.encode(),
             )
         except LookupError as error:
-            reasons.append(f"{module} has {error}")
+            reasons.append(f"{module} {error}")
         except core.TlsError as error:
             reasons.append(f"that of {module} fails: {error}")
         else:
@@ -140,9 +143,8 @@ def openssl_modules() -> Iterator[str]:
     Python's own is loaded anyway, and follows the machine's policy (its openssl.cnf); but it may be built in, without
     functions that could be found. That of psycopg2 is always there, as a file of its wheel.
     """
-    of_python = importlib.util.find_spec("_ssl")
-    if of_python is not None and of_python.origin is not None:
-        yield of_python.origin
+    if hasattr(_ssl, "__file__"):
+        yield _ssl.__file__
     try:
         import psycopg2
     except ImportError:
