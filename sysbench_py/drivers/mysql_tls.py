@@ -7,15 +7,13 @@ the options is the model for that, and takes its place where no such functions a
 from __future__ import annotations
 
 import _ssl
-import getpass
 import io
 import os
 import socket
 import ssl
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from sysbench_py import core
 from sysbench_py.errors import UsageError
@@ -26,8 +24,7 @@ T = TypeVar("T")
 FIXED_FILES = {"ca": "cacert.pem", "cert": "client-cert.pem", "key": "client-key.pem"}
 
 
-@dataclass(frozen=True)
-class Tls:
+class Tls(NamedTuple):
     """How to encrypt, and whether a server that cannot is refused.
 
     `context` is for Python's ssl module, `native` the same for the core; if that is None, `why_not` may say why.
@@ -105,6 +102,8 @@ class _Phrase:
 
     def ask(self) -> str:
         """What OpenSSL itself would ask, but remembered; empty if nobody can be asked."""
+        import getpass
+
         try:
             self.told = getpass.getpass("Enter PEM pass phrase:")
         except EOFError:
