@@ -2,7 +2,8 @@
 #
 # A process may hold several copies of OpenSSL: Python's, psycopg2's. Objects of one must not meet functions of
 # another, so nothing is linked: each table comes whole from one of them, by dlsym from a loaded extension module that
-# has it among its libraries. Writing to a closed connection raises SIGPIPE, which a run ignores. The prototypes are those of OpenSSL's manual pages; 1.1.0 and newer have them all.
+# has it among its libraries. Writing to a closed connection raises SIGPIPE, which a run ignores. The prototypes are
+# those of OpenSSL's manual pages; 1.1.0 and newer have them all.
 
 cdef extern from "<dlfcn.h>" nogil:
     void *dlopen(const char *, int)

@@ -196,7 +196,7 @@ def test_a_query_that_fails(slapped: MariaDB) -> None:
         ("-a -c two", "FATAL: Invalid value for --concurrency: 'two' (use numbers from 1"),
         ("-a -i 0", "FATAL: Invalid value for --iterations: '0' (use a number from 1)"),
         ("-a -i x", "mysqlslap-py: Invalid value for --iterations: 'x' (use a number)"),
-        ("-a -x 1:x", "FATAL: Invalid value for --number-char-cols: '1:x' (use a number of columns, or N:1"),
+        ("-a -x 1:x", "FATAL: Invalid value for --number-char-cols: '1:x' (use a number of columns from 0 to "),
         ("-a -x 0 -y 0", "FATAL: the generated table needs a column"),
         ("-q nowhere.sql", "FATAL: Cannot read --query 'nowhere.sql': no such file"),
         ("-q DO/**/1 --create=/nowhere/c", "FATAL: Cannot read --query 'DO/**/1': no such file"),
