@@ -56,7 +56,7 @@ missing table: SQL error, errno
 bad prepare: SQL error, errno
 unsupported type: Unsupported argument type: 8
 close: true
-closed statement: SQL API error
+closed statement: SQL API error: execute() of a closed statement
 reconnect: true 1
 statement after reconnect: true after reconnect
 second connection: after reconnect

@@ -49,6 +49,11 @@ class Server(ABC):
         self.port = _free_port()
         self.certificates = self.directory / "tls" if tls else None
         self._give(self.directory)
+        # A server that starts removes what it takes for its own temporary tables, also those of another one.
+        temporary = self.directory / "tmp"
+        temporary.mkdir()
+        self._give(temporary)
+        self._environment = {**os.environ, "TMPDIR": str(temporary)}
 
     @property
     @abstractmethod
@@ -112,6 +117,7 @@ class Server(ABC):
             self._process = subprocess.Popen(
                 self._command(),
                 cwd=self.directory,
+                env=self._environment,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
@@ -173,6 +179,7 @@ class Server(ABC):
         done = subprocess.run(
             command,
             cwd=self.directory,
+            env=self._environment,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
