@@ -114,6 +114,11 @@ typedef struct {
   const sql_value *values;      /* nfields of the result */
 } sql_row;
 
+/* What all states share, as buffer and length, or NULL: parts of internal Lua, and byte code of scripts. */
+const sql_value *sb_stored(const char *name);
+const sql_value *sb_stored_script(const char *path);
+void sb_store_script(const char *path, const char *code, size_t length);
+
 sql_driver *db_create(const char *name);
 sql_connection *db_connection_create(sql_driver *driver, int thread_id);
 int db_connection_reconnect(sql_connection *con);

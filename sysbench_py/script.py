@@ -83,16 +83,53 @@ def _compile(text: bytes, name: bytes) -> bytes:
     return code
 
 
-@cache
 def _chunk(name: str) -> bytes:
     """lua/<name>.lua as byte code."""
     path = LUA / f"{name}.lua"
     return _compile(path.read_bytes(), path.name.encode())
 
 
+class _Shared(NamedTuple):
+    """What each state executes at its start: the types of abi.h, and chunks."""
+
+    types: bytes
+    declarations: bytes
+    root: bytes
+    engine: bytes
+
+
 @cache
-def _abi() -> bytes:
-    return ABI.read_bytes()
+def _shared() -> _Shared:
+    """Compiled once; what states load later, if at all, is left with the core."""
+    abi = re.sub(rb"/\*.*?\*/", b"", ABI.read_bytes(), flags=re.DOTALL)
+    prototypes = {match[1]: match[0] for match in _PROTOTYPE.finditer(abi)}
+    types = _PROTOTYPE.sub(b"", abi)
+    for name, prototype in prototypes.items():
+        core.store_text(name, prototype)
+    core.store_text(b"types", types)
+    core.store_text(b"prototypes", b"".join(prototypes.values()))
+    for path in _PARTS:
+        core.store_text(Path(path).name.encode(), _chunk(path))
+    return _Shared(
+        b" ".join(types.split()) + prototypes[b"sb_stored"],
+        _chunk("internal/sysbench.ffi"),
+        _chunk("internal/sysbench"),
+        _chunk("internal/sysbench.engine"),
+    )
+
+
+# A function of abi.h, from its type to the semicolon.
+_PROTOTYPE = re.compile(rb"^[\w ]+[ *](\w+)\([^()]*\);$", re.MULTILINE)
+# Internal Lua that a state loads when it is first needed.
+_PARTS = (
+    "internal/sysbench.cmdline",
+    "internal/sysbench.histogram",
+    "internal/sysbench.main",
+    "internal/sysbench.rand",
+    "internal/sysbench.report",
+    "internal/sysbench.sql",
+    "compat/legacy",
+)
 
 
 def _to_lua(runtime: LuaRuntime, value: Any) -> Any:
@@ -144,30 +181,23 @@ class State:
             os.fsencode(script.search_path()),
             os.fsencode(script.search_cpath()),
         )
-        self._load("internal/sysbench.ffi", _abi())
+        shared = _shared()
+        native, part, late = self._runtime.execute(shared.declarations, shared.types)
         if script.luajit_cmd:
-            problem = self._load("internal/sysbench.luajit", os.fsencode(script.luajit_cmd))
+            problem = self._runtime.execute(_chunk("internal/sysbench.luajit"), os.fsencode(script.luajit_cmd))
             if problem:
                 raise UsageError.fatal(os.fsdecode(problem), about="luajit_cmd")
         version = REFERENCE.encode()
-        self._load("internal/sysbench", thread_id, version, b"sysbench " + version)
-        self._load("internal/sysbench.rand")
-        self._load("internal/sysbench.sql")
         # sysbench.cmdline.argv[0] is the program, as in argv of C.
         argv = _to_lua(self._runtime, script.argv[1:])
         argv[0] = os.fsencode(os.path.basename(script.argv[0]))  # noqa: PTH119
-        self._load(
-            "internal/sysbench.cmdline",
-            argv,
-            _to_lua(self._runtime, script.command),
-            _to_lua(self._runtime, script.name),
+        self._runtime.execute(
+            shared.root,
+            *(native, part, late),
+            *(thread_id, version, b"sysbench " + version),
+            *(argv, _to_lua(self._runtime, script.command), _to_lua(self._runtime, script.name)),
         )
-        self._load("internal/sysbench.histogram")
-        self._load("internal/sysbench.report")
-        self._engine = self._load("internal/sysbench.engine", self._load("compat/legacy"))
-
-    def _load(self, name: str, *arguments: Any) -> Any:
-        return self._runtime.execute(_chunk(name), *arguments)
+        self._engine = self._runtime.execute(shared.engine, native, part)
 
     def call(self, function: str, *arguments: Any) -> Any:
         """Call a function of lua/internal/sysbench.engine.lua."""
@@ -230,7 +260,7 @@ class State:
 
     def set_options(self, values: Mapping[str, Value]) -> None:
         """Fill `sysbench.opt`; a script that declares no options gets them as globals too."""
-        self.call("set_options", _options_chunk(tuple(values.items())))
+        self.call("set_options", self._runtime.compile(_options_chunk(tuple(values.items()))))
 
     def command_defined(self, name: str) -> bool:
         """Whether the script has its own command of that name."""

@@ -1,20 +1,21 @@
 -- The global names of sysbench 0.5, over the 1.0 API. One implicit connection a state, opened on first use.
 -- SPDX-License-Identifier: GPL-2.0-or-later
-local ffi = require("ffi")
-local C = ffi.C
-local rand, sql = sysbench.rand, sysbench.sql
-local RESTART_EVENT = sysbench.error.RESTART_EVENT
-local ERROR_NONE, ERROR_IGNORABLE = C.DB_ERROR_NONE, C.DB_ERROR_IGNORABLE
+-- Arguments of the chunk: native and part of sysbench.ffi.lua. Returns the functions.
+local native, part = ...
+local ffi, sql, rand = ffi, sql, part("sysbench.rand")
+local RESTART_EVENT = 1
+local ERROR_NONE, ERROR_IGNORABLE = native("DB_ERROR_NONE"), native("DB_ERROR_IGNORABLE")
 local LOG_DEBUG = 5
--- What a script makes of the globals must not break the library.
-local _G, error, getmetatable, pairs, pcall, setmetatable, tonumber, tostring, type, unpack =
-   _G, error, getmetatable, pairs, pcall, setmetatable, tonumber, tostring, type, unpack
-local format, max = string.format, math.max
+local sb_log, core_query, core_bulk_insert_init, core_bulk_insert_next, core_bulk_insert_done, core_prepare,
+   core_statement_release, SQL_TYPE_VARCHAR, core_execute, core_free_results =
+   native("sb_log"), native("db_query"), native("db_bulk_insert_init"), native("db_bulk_insert_next"),
+   native("db_bulk_insert_done"), native("db_prepare"), native("db_statement_release"), native("SQL_TYPE_VARCHAR"),
+   native("db_execute"), native("db_free_results")
+local _G, error, getmetatable, pcall, setmetatable, tonumber, tostring, type, unpack =
+   _G, error, getmetatable, pcall, setmetatable, tonumber, tostring, type, unpack
+local format, max = format, max
 
-thread_id = sysbench.tid
-test = sysbench.cmdline.script_path
-mysql_table_engine = "innodb"
-myisam_max_rows = 1000000
+local legacy = {}
 
 -- Options reach scripts of that time as strings, and its functions took numeric strings for numbers, and numbers
 -- for strings.
@@ -42,20 +43,20 @@ local function of_range(name, distribution)
    end
 end
 
-sb_rand = of_range("sb_rand", rand.default)
-sb_rand_uniform = of_range("sb_rand_uniform", rand.uniform)
-sb_rand_gaussian = of_range("sb_rand_gaussian", rand.gaussian)
-sb_rand_special = of_range("sb_rand_special", rand.special)
+legacy.sb_rand = of_range("sb_rand", rand.default)
+legacy.sb_rand_uniform = of_range("sb_rand_uniform", rand.uniform)
+legacy.sb_rand_gaussian = of_range("sb_rand_gaussian", rand.gaussian)
+legacy.sb_rand_special = of_range("sb_rand_special", rand.special)
 
-function sb_rand_str(template)
+function legacy.sb_rand_str(template)
    return rand.string(text(template, "sb_rand_str"))
 end
 
-function sb_rnd()
+function legacy.sb_rnd()
    return tonumber(rand.uniform_uint64() % 4294967296ULL)
 end
 
-function sb_rand_uniq(a, b)
+function legacy.sb_rand_uniq(a, b)
    a, b = number(a or 0, "sb_rand_uniq", 1), number(b or 4294967295, "sb_rand_uniq", 2)
    if a > b then
       error(format("sb_rand_uniq: there is no number from %s to %s", a, b), 2)
@@ -80,7 +81,7 @@ local function connect()
    if not ok then
       error("DB initialization failed", 3)
    end
-   db_driver = drv:name()
+   _G.db_driver = drv:name()
    ok, con = pcall(drv.connect, drv)
    if not ok then
       con = nil
@@ -88,11 +89,11 @@ local function connect()
    end
 end
 
-function db_connect()
+function legacy.db_connect()
    connect()
 end
 
-function db_disconnect()
+function legacy.db_disconnect()
    if con then
       con:disconnect()
       con = nil
@@ -102,7 +103,7 @@ end
 -- Raise what the last operation has left in the connection.
 local function check(name)
    if con.error == ERROR_IGNORABLE then
-      C.sb_log(LOG_DEBUG, "Ignored error encountered, restarting transaction")
+      sb_log(LOG_DEBUG, "Ignored error encountered, restarting transaction")
       error({ errcode = RESTART_EVENT, sql_errno = con.sql_errno }, 3)
    elseif con.error ~= ERROR_NONE then
       error(name .. "() failed", 3)
@@ -115,32 +116,32 @@ local function need_connection()
    end
 end
 
-function db_query(query)
+function legacy.db_query(query)
    query = text(query, "db_query")
    connect()
-   C.db_query(con, query, #query)
+   core_query(con, query, #query)
    check("db_query")
 end
 
-function db_bulk_insert_init(query)
+function legacy.db_bulk_insert_init(query)
    query = text(query, "db_bulk_insert_init")
    connect()
-   if C.db_bulk_insert_init(con, query, #query) ~= 0 then
+   if core_bulk_insert_init(con, query, #query) ~= 0 then
       error("db_bulk_insert_init() failed", 2)
    end
 end
 
-function db_bulk_insert_next(values)
+function legacy.db_bulk_insert_next(values)
    values = text(values, "db_bulk_insert_next")
    need_connection()
-   if C.db_bulk_insert_next(con, values, #values) ~= 0 then
+   if core_bulk_insert_next(con, values, #values) ~= 0 then
       error("db_bulk_insert_next() failed", 2)
    end
 end
 
-function db_bulk_insert_done()
+function legacy.db_bulk_insert_done()
    need_connection()
-   if C.db_bulk_insert_done(con) ~= 0 then
+   if core_bulk_insert_done(con) ~= 0 then
       error("db_bulk_insert_done() failed", 2)
    end
 end
@@ -157,18 +158,18 @@ local function object(value, metatable, name)
    return value
 end
 
-function db_prepare(query)
+function legacy.db_prepare(query)
    query = text(query, "db_prepare")
    connect()
-   local stmt = C.db_prepare(con, query, #query)
+   local stmt = core_prepare(con, query, #query)
    if stmt == nil then
       check("db_prepare")
    end
-   return setmetatable({ stmt = ffi.gc(stmt, C.db_statement_release), params = {} }, statement)
+   return setmetatable({ stmt = ffi.gc(stmt, core_statement_release), params = {} }, statement)
 end
 
 -- A number makes an INT, a string a CHAR with room to grow.
-function db_bind_param(s, values)
+function legacy.db_bind_param(s, values)
    local stmt, params = object(s, statement, "db_bind_param").stmt, {}
    if type(values) ~= "table" then
       error(format("bad argument #2 to 'db_bind_param' (table expected, got %s)", type(values)), 2)
@@ -192,15 +193,15 @@ function db_bind_param(s, values)
    s.values, s.params = values, params
 end
 
-function db_bind_result()
+function legacy.db_bind_result()
 end
 
-function db_execute(s)
+function legacy.db_execute(s)
    local stmt, values, params = object(s, statement, "db_execute").stmt, s.values, s.params
    local grown = false
    for i = 1, #params do
       local param, value = params[i], values[i]
-      if value ~= nil and param.type ~= C.SQL_TYPE_VARCHAR then
+      if value ~= nil and param.type ~= SQL_TYPE_VARCHAR then
          value = number(value, "db_execute", 1)
       elseif value ~= nil then
          value = tostring(value)
@@ -214,43 +215,25 @@ function db_execute(s)
    if grown then
       stmt:bind_param(unpack(params))
    end
-   local rs = C.db_execute(stmt)
+   local rs = core_execute(stmt)
    check("db_execute")
    return setmetatable({ rows = rs }, result)
 end
 
-function db_store_results(rs)
+function legacy.db_store_results(rs)
    object(rs, result, "db_store_results")
 end
 
-function db_free_results(rs)
+function legacy.db_free_results(rs)
    object(rs, result, "db_free_results")
    if rs.rows ~= nil then
-      C.db_free_results(rs.rows)
+      core_free_results(rs.rows)
       rs.rows = nil
    end
 end
 
-function db_close(s)
+function legacy.db_close(s)
    object(s, statement, "db_close").stmt:close()
 end
 
-DB_ERROR_NONE, DB_ERROR_RESTART_TRANSACTION, DB_ERROR_FAILED = 0, 1, 2
-
-sysbench.db = {
-   connect = db_connect, disconnect = db_disconnect, query = db_query,
-   bulk_insert_init = db_bulk_insert_init, bulk_insert_next = db_bulk_insert_next,
-   bulk_insert_done = db_bulk_insert_done, prepare = db_prepare, bind_param = db_bind_param,
-   bind_result = db_bind_result, execute = db_execute, store_results = db_store_results,
-   free_results = db_free_results, close = db_close,
-   DB_ERROR_NONE = 0, DB_ERROR_RESTART_TRANSACTION = 1, DB_ERROR_FAILED = 2,
-}
-
--- Options as globals, for scripts that declare none. A function of the script keeps its name.
-return function(options)
-   for name, value in pairs(options) do
-      if type(_G[name]) ~= "function" then
-         _G[name] = value
-      end
-   end
-end
+return legacy

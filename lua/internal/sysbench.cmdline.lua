@@ -1,26 +1,19 @@
 -- sysbench.cmdline: arguments, the script's options, its own commands.
 -- SPDX-License-Identifier: GPL-2.0-or-later
--- Arguments of the chunk: argv as a table, command or nil, script path or nil.
-local argv, command, script_path = ...
-local ffi = require("ffi")
-local C = ffi.C
--- What a script makes of the globals must not break the library.
-local sysbench, error, pairs, tostring, type = sysbench, error, pairs, tostring, type
-local concat, sort = table.concat, table.sort
+-- Arguments of the chunk: native of sysbench.ffi.lua. Returns the functions of sysbench.cmdline.
+local native = ...
+local ffi, sysbench, error, pairs, tostring, type = ffi, sysbench, error, pairs, tostring, type
+local concat, sort = concat, sort
+local sb_lua_set_test_args, sb_print_test_options = native("sb_lua_set_test_args"), native("sb_print_test_options")
+local ARG_NULL, ARG_BOOL, ARG_DOUBLE, ARG_STRING, ARG_LIST, ARG_MAX =
+   native("SB_ARG_TYPE_NULL"), native("SB_ARG_TYPE_BOOL"), native("SB_ARG_TYPE_DOUBLE"),
+   native("SB_ARG_TYPE_STRING"), native("SB_ARG_TYPE_LIST"), native("SB_ARG_TYPE_MAX")
 
-local cmdline = {
-   argv = argv,
-   command = command,
-   script_path = script_path,
-   ARG_NULL = 0, ARG_BOOL = 1, ARG_INT = 2, ARG_SIZE = 3, ARG_DOUBLE = 4, ARG_STRING = 5, ARG_LIST = 6,
-   ARG_FILE = 7, ARG_MAX = 8,
-   PARALLEL_COMMAND = true,
-}
-sysbench.cmdline = cmdline
+local cmdline = {}
 
 local type_of_default = {
-   boolean = cmdline.ARG_BOOL, string = cmdline.ARG_STRING, number = cmdline.ARG_DOUBLE,
-   table = cmdline.ARG_LIST, ["nil"] = cmdline.ARG_STRING,
+   boolean = ARG_BOOL, string = ARG_STRING, number = ARG_DOUBLE,
+   table = ARG_LIST, ["nil"] = ARG_STRING,
 }
 
 local function default_text(value)
@@ -43,10 +36,10 @@ local function option_of(name, definition)
       error("nil description for option " .. name)
    end
    kind = kind or type_of_default[type(default)]
-   if type(kind) ~= "number" or kind <= cmdline.ARG_NULL or kind >= cmdline.ARG_MAX then
+   if type(kind) ~= "number" or kind <= ARG_NULL or kind >= ARG_MAX then
       error("wrong type for option " .. name .. ": " .. tostring(kind or type(default)))
    end
-   if type(default) == "table" and kind ~= cmdline.ARG_LIST then
+   if type(default) == "table" and kind ~= ARG_LIST then
       error("wrong type for list option " .. name)
    end
    return { name = name, desc = tostring(description), value = default_text(default), type = kind }
@@ -70,7 +63,7 @@ function cmdline.read_cmdline_options()
    for i = 1, #list do
       args[i - 1] = list[i]
    end
-   C.sb_lua_set_test_args(args, #list)
+   sb_lua_set_test_args(args, #list)
 end
 
 local function definition_of(name)
@@ -88,7 +81,7 @@ end
 
 function cmdline.command_parallel(name)
    local definition = definition_of(name)
-   return definition ~= nil and definition[2] == cmdline.PARALLEL_COMMAND
+   return definition ~= nil and definition[2] == true
 end
 
 -- True unless the command returns false: nil stands for success.
@@ -97,5 +90,7 @@ function cmdline.call_command(name)
 end
 
 function cmdline.print_test_options()
-   C.sb_print_test_options()
+   sb_print_test_options()
 end
+
+return cmdline

@@ -1,7 +1,11 @@
 -- The three report functions that scripts assign to the report hooks.
 -- SPDX-License-Identifier: GPL-2.0-or-later
-local C = require("ffi").C
-local sysbench, format = sysbench, string.format
+-- Arguments of the chunk: native of sysbench.ffi.lua. Returns what belongs into sysbench.
+local native = ...
+local _G, sysbench, format = _G, sysbench, format
+local sb_json_element = native("sb_json_element")
+
+local report = {}
 
 local function rates(stat)
    local s = stat.time_interval
@@ -18,23 +22,23 @@ local function rates(stat)
    }
 end
 
-function sysbench.report_default(stat)
+function report.report_default(stat)
    local r = rates(stat)
-   print(format("[ %.0fs ] thds: %u tps: %4.2f qps: %4.2f (r/w/o: %4.2f/%4.2f/%4.2f) lat (ms,%g%%): %4.2f " ..
+   _G.print(format("[ %.0fs ] thds: %u tps: %4.2f qps: %4.2f (r/w/o: %4.2f/%4.2f/%4.2f) lat (ms,%g%%): %4.2f " ..
                 "err/s %4.2f reconn/s: %4.2f",
                 stat.time_total, stat.threads_running, r.tps, r.qps, r.reads, r.writes, r.other, sysbench.opt.percentile,
                 r.latency_ms, r.errors, r.reconnects))
 end
 
-function sysbench.report_csv(stat)
+function report.report_csv(stat)
    local r = rates(stat)
-   print(format("%.0f,%u,%4.2f,%4.2f,%4.2f,%4.2f,%4.2f,%4.2f,%4.2f,%4.2f",
+   _G.print(format("%.0f,%u,%4.2f,%4.2f,%4.2f,%4.2f,%4.2f,%4.2f,%4.2f,%4.2f",
                 stat.time_total, stat.threads_running, r.tps, r.qps, r.reads, r.writes, r.other, r.latency_ms,
                 r.errors, r.reconnects))
 end
 
 -- All JSON reports of a run, of whatever state, are elements of one array; the engine closes it.
-function sysbench.report_json(stat)
+function report.report_json(stat)
    local r = rates(stat)
    local object = format([[
   {
@@ -52,5 +56,7 @@ function sysbench.report_json(stat)
     "reconnects": %4.2f
   }]], stat.time_total, stat.threads_running, r.tps, r.qps, r.reads, r.writes, r.other, r.latency_ms,
                          r.errors, r.reconnects)
-   io.write(C.sb_json_element() and "[\n" or ",\n", object)
+   _G.io.write(sb_json_element() and "[\n" or ",\n", object)
 end
+
+return report

@@ -1,24 +1,25 @@
 -- sysbench.sql: drivers, connections, statements, parameters and results, as methods of the core's structs.
 -- SPDX-License-Identifier: GPL-2.0-or-later
-local ffi = require("ffi")
-local C = ffi.C
+-- Arguments of the chunk: native of sysbench.ffi.lua. Returns what belongs into sysbench.sql.
+local native = ...
+local ffi, sysbench = ffi, sysbench
 local NULL = nil
-local DB_ERROR_NONE, DB_ERROR_FATAL = C.DB_ERROR_NONE, C.DB_ERROR_FATAL
-local BIGINT, DOUBLE = C.SQL_TYPE_BIGINT, C.SQL_TYPE_DOUBLE
-local CHAR, VARCHAR = C.SQL_TYPE_CHAR, C.SQL_TYPE_VARCHAR
--- What a script makes of the globals must not break the library.
-local sysbench = sysbench
-local assert, error, rawequal, select, setmetatable, tonumber, tostring, type, unpack =
-   assert, error, rawequal, select, setmetatable, tonumber, tostring, type, unpack
-local format = string.format
-
-sysbench.sql = {
-   type = {
-      NONE = 0, TINYINT = 1, SMALLINT = 2, INT = 3, BIGINT = 4, FLOAT = 5, DOUBLE = 6, TIME = 7, DATE = 8,
-      DATETIME = 9, TIMESTAMP = 10, CHAR = 11, VARCHAR = 12,
-   },
-   error = { NONE = 0, IGNORABLE = 1, FATAL = 2 },
-}
+local DB_ERROR_NONE, DB_ERROR_FATAL = native("DB_ERROR_NONE"), native("DB_ERROR_FATAL")
+local BIGINT, DOUBLE = native("SQL_TYPE_BIGINT"), native("SQL_TYPE_DOUBLE")
+local CHAR, VARCHAR = native("SQL_TYPE_CHAR"), native("SQL_TYPE_VARCHAR")
+local db_no_result, db_create, db_connection_create, db_connection_release, db_connection_close,
+   db_connection_reconnect, db_query, db_more_results, db_next_result, db_fetch_row, db_free_results, db_prepare,
+   db_statement_release, db_bulk_insert_init, db_bulk_insert_next, db_bulk_insert_done, db_bind_create,
+   db_param_release, db_bind_param, db_execute, db_close, db_param_set_string, db_param_set_rand_str =
+   native("db_no_result"), native("db_create"), native("db_connection_create"), native("db_connection_release"),
+   native("db_connection_close"), native("db_connection_reconnect"), native("db_query"), native("db_more_results"),
+   native("db_next_result"), native("db_fetch_row"), native("db_free_results"), native("db_prepare"),
+   native("db_statement_release"), native("db_bulk_insert_init"), native("db_bulk_insert_next"),
+   native("db_bulk_insert_done"), native("db_bind_create"), native("db_param_release"), native("db_bind_param"),
+   native("db_execute"), native("db_close"), native("db_param_set_string"), native("db_param_set_rand_str")
+local _G, assert, error, rawequal, select, setmetatable, tonumber, tostring, type, unpack =
+   _G, assert, error, rawequal, select, setmetatable, tonumber, tostring, type, unpack
+local format = format
 
 -- Mistakes are told in the name of the script's line, which is level 3 from these functions. Type checks cost
 -- nothing in compiled code, which has to make them anyway.
@@ -49,7 +50,7 @@ local function raise(con, query)
       sql_state = ffi.string(con.sql_state),
       sql_errmsg = ffi.string(con.sql_errmsg),
    }
-   errdesc = err
+   _G.errdesc = err
    local hook = sysbench.hooks.sql_error_ignorable
    if con.error ~= DB_ERROR_FATAL or (hook and hook(err)) then
       err.errcode = sysbench.error.RESTART_EVENT
@@ -60,17 +61,17 @@ end
 
 -- A statement without a result set gives NULL in the original: equal to nil, and the end of the process for whoever
 -- asks it for rows. This one is equal to nil too, and can be asked: it is empty.
-local no_result = C.db_no_result()[0]
+local no_result = db_no_result()[0]
 
 -- driver
 
 local driver = {}
 
-function sysbench.sql.driver(name)
+local function open_driver(name)
    if name ~= nil and type(name) ~= "string" then
       bad_argument(1, "driver", "name of a driver", name)
    end
-   local drv = C.db_create(name)
+   local drv = db_create(name)
    if drv == NULL then
       error("failed to initialize the DB driver", 2)
    end
@@ -79,11 +80,11 @@ end
 
 function driver:connect()
    check_self(self, driver_type, "connect")
-   local con = C.db_connection_create(self, sysbench.tid)
+   local con = db_connection_create(self, sysbench.tid)
    if con == NULL then
       error("connection creation failed", 2)
    end
-   return ffi.gc(con, C.db_connection_release)
+   return ffi.gc(con, db_connection_release)
 end
 
 function driver:name()
@@ -97,12 +98,12 @@ local connection = {}
 
 function connection:disconnect()
    check_self(self, connection_type, "disconnect")
-   return C.db_connection_close(self) == 0
+   return db_connection_close(self) == 0
 end
 
 function connection:reconnect()
    check_self(self, connection_type, "reconnect")
-   if C.db_connection_reconnect(self) ~= 0 then
+   if db_connection_reconnect(self) ~= 0 then
       raise(self, "")
    end
    return true
@@ -121,7 +122,7 @@ function connection:query(query)
    if type(query) ~= "string" then
       bad_argument(1, "query", "string", query)
    end
-   local rs = C.db_query(self, query, #query)
+   local rs = db_query(self, query, #query)
    if rs ~= NULL then
       return rs
    elseif self.error ~= DB_ERROR_NONE then
@@ -132,12 +133,12 @@ end
 
 function connection:more_results()
    check_self(self, connection_type, "more_results")
-   return C.db_more_results(self)
+   return db_more_results(self)
 end
 
 function connection:next_result()
    check_self(self, connection_type, "next_result")
-   local rs = C.db_next_result(self)
+   local rs = db_next_result(self)
    if rs ~= NULL then
       return rs
    elseif self.error ~= DB_ERROR_NONE then
@@ -148,7 +149,7 @@ end
 
 -- The next row as a table with holes for NULL, or nil.
 local function fetch(rs)
-   local row = C.db_fetch_row(rs)
+   local row = db_fetch_row(rs)
    if row == NULL then
       return nil
    end
@@ -166,7 +167,7 @@ function connection:query_row(query)
    if type(query) ~= "string" then
       bad_argument(1, "query_row", "string", query)
    end
-   local rs = C.db_query(self, query, #query)
+   local rs = db_query(self, query, #query)
    if rs == NULL then
       if self.error ~= DB_ERROR_NONE then
          raise(self, query)
@@ -175,7 +176,7 @@ function connection:query_row(query)
    end
    local n = rs.nfields
    local row = rs.nrows > 0 and fetch(rs)
-   C.db_free_results(rs)
+   db_free_results(rs)
    if row then
       return unpack(row, 1, n)
    end
@@ -198,11 +199,11 @@ function connection:prepare(query)
    if type(query) ~= "string" then
       bad_argument(1, "prepare", "string", query)
    end
-   local stmt = C.db_prepare(self, query, #query)
+   local stmt = db_prepare(self, query, #query)
    if stmt == NULL then
       raise(self, query)
    end
-   ffi.gc(stmt, C.db_statement_release)
+   ffi.gc(stmt, db_statement_release)
    connection_of[stmt] = self
    return stmt
 end
@@ -214,7 +215,7 @@ function connection:bulk_insert_init(query)
    if type(query) ~= "string" then
       bad_argument(1, "bulk_insert_init", "string", query)
    end
-   return assert(C.db_bulk_insert_init(self, query, #query) == 0, "db_bulk_insert_init() failed")
+   return assert(db_bulk_insert_init(self, query, #query) == 0, "db_bulk_insert_init() failed")
 end
 
 function connection:bulk_insert_next(values)
@@ -222,12 +223,12 @@ function connection:bulk_insert_next(values)
    if type(values) ~= "string" then
       bad_argument(1, "bulk_insert_next", "string", values)
    end
-   return assert(C.db_bulk_insert_next(self, values, #values) == 0, "db_bulk_insert_next() failed")
+   return assert(db_bulk_insert_next(self, values, #values) == 0, "db_bulk_insert_next() failed")
 end
 
 function connection:bulk_insert_done()
    check_self(self, connection_type, "bulk_insert_done")
-   return assert(C.db_bulk_insert_done(self) == 0, "db_bulk_insert_done() failed")
+   return assert(db_bulk_insert_done(self) == 0, "db_bulk_insert_done() failed")
 end
 
 -- statement
@@ -254,11 +255,11 @@ function statement:bind_create(sql_type, max_len)
    else
       max_len = 0
    end
-   local handle = known and C.db_bind_create(sql_type, max_len) or NULL
+   local handle = known and db_bind_create(sql_type, max_len) or NULL
    if handle == NULL then
       error("Unsupported argument type: " .. tostring(sql_type), 2)
    end
-   ffi.gc(handle, C.db_param_release)
+   ffi.gc(handle, db_param_release)
    local memory = ffi.cast(bytes, handle)
    return setmetatable({
       handle = handle,
@@ -284,12 +285,12 @@ function statement:bind_param(...)
       end
       list[i - 1] = p.handle
    end
-   return C.db_bind_param(self, list, n)
+   return db_bind_param(self, list, n)
 end
 
 function statement:execute()
    check_self(self, statement_type, "execute")
-   local rs = C.db_execute(self)
+   local rs = db_execute(self)
    if rs ~= NULL then
       return rs
    elseif self.connection.error ~= DB_ERROR_NONE then
@@ -301,7 +302,7 @@ end
 
 function statement:next_result()
    check_self(self, statement_type, "next_result")
-   local rs = C.db_next_result(self.connection)
+   local rs = db_next_result(self.connection)
    if rs ~= NULL then
       return rs
    elseif self.connection.error ~= DB_ERROR_NONE then
@@ -314,7 +315,7 @@ end
 function statement:close()
    check_self(self, statement_type, "close")
    closed_statements[self] = true
-   return C.db_close(self)
+   return db_close(self)
 end
 
 -- parameter
@@ -333,7 +334,7 @@ function param:set(value)
       if type(value) ~= "string" then
          bad_argument(1, "set", "string", value)
       end
-      C.db_param_set_string(self.handle, value, #value)
+      db_param_set_string(self.handle, value, #value)
    else
       -- 64-bit integers are cdata.
       if type(value) ~= "number" and (type(value) ~= "cdata" or not tonumber(value)) then
@@ -351,7 +352,7 @@ function param:set_rand_str(template)
    elseif type(template) ~= "string" then
       bad_argument(1, "set_rand_str", "string", template)
    end
-   C.db_param_set_rand_str(self.handle, template)
+   db_param_set_rand_str(self.handle, template)
 end
 
 -- result
@@ -365,7 +366,7 @@ end
 
 function result:free()
    check_self(self, result_type, "free")
-   return assert(C.db_free_results(self) == 0, "db_free_results() failed")
+   return assert(db_free_results(self) == 0, "db_free_results() failed")
 end
 
 -- Pointers that are compared with nil never come here: only no_result, which is no pointer, does.
@@ -389,3 +390,5 @@ metatype("sql_driver", driver)
 metatype("sql_connection", connection)
 metatype("sql_statement", statement)
 metatype("sql_result", result, function(a, b) return is_nothing(a) and is_nothing(b) end)
+
+return { driver = open_driver }

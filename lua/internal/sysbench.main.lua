@@ -1,0 +1,87 @@
+-- What the engine calls in the main state, and in those of reports. Every function returns true and results, or false and the error as
+-- text.
+-- SPDX-License-Identifier: GPL-2.0-or-later
+-- Arguments of the chunk: native and part of sysbench.ffi.lua, and two functions of the engine's.
+local _, part, checked, log_failure = ...
+local ffi, _G, sysbench, pairs, pcall, type = ffi, _G, sysbench, pairs, pcall, type
+
+local main = {}
+
+local function call_cmdline(function_name, ...)
+   return sysbench.cmdline[function_name](...)
+end
+
+-- Call a function of sysbench.cmdline.
+function main.command(function_name, ...)
+   return checked(pcall(call_cmdline, function_name, ...))
+end
+
+-- The names of the script's own commands.
+function main.command_names()
+   local commands, names = sysbench.cmdline.commands, {}
+   for name in pairs(type(commands) == "table" and commands or {}) do
+      if type(name) == "string" and sysbench.cmdline.command_defined(name) then
+         names[#names + 1] = name
+      end
+   end
+   return names
+end
+
+-- Whether the script's own validator, if any, accepts the text of an option. It gets C strings.
+function main.option_accepts(name, text)
+   local validate = sysbench.cmdline.options[name][4]
+   if not validate then
+      return true, true
+   end
+   return checked(pcall(validate, ffi.cast("const char *", name), ffi.cast("const char *", text)))
+end
+
+-- init and done are called whatever they are, as in the original; anything else must be a function to count.
+function main.defined(name)
+   if name == "init" or name == "done" then
+      return _G[name] ~= nil
+   end
+   return type(_G[name]) == "function"
+end
+
+function main.hook_defined(name)
+   return type(sysbench.hooks) == "table" and sysbench.hooks[name] ~= nil
+end
+
+function main.call_hook(name, ...)
+   local ok, err = pcall(sysbench.hooks[name], ...)
+   if not ok then
+      log_failure(name, err)
+   end
+   return ok
+end
+
+-- A function that queries on a connection of its own: a list of rows of texts, or nil if that fails.
+-- Without a query it disconnects. Nothing if the connection cannot be made.
+function main.asker()
+   local ok, con = pcall(function() return part("sysbench.sql").driver():connect() end)
+   if not ok then
+      return nil
+   end
+   local function rows_of(sql)
+      local rs, rows = con:query(sql), {}
+      for i = 1, rs.nrows do
+         local row = rs:fetch_row()
+         for k = 1, rs.nfields do
+            row[k] = row[k] or ""
+         end
+         rows[i] = row
+      end
+      return rows
+   end
+   return function(sql)
+      if sql == nil then
+         con:disconnect()
+         return nil
+      end
+      local answered, rows = pcall(rows_of, sql)
+      return answered and rows or nil
+   end
+end
+
+return main
