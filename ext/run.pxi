@@ -1,5 +1,20 @@
 # One run: limits, start barrier, and the functions that thread_run calls in every worker.
 
+from posix.unistd cimport _SC_PAGESIZE, sysconf
+
+cdef extern from "<pthread.h>" nogil:
+    ctypedef unsigned long pthread_t
+    ctypedef struct pthread_attr_t:
+        pass
+    pthread_t pthread_self()
+    int pthread_getattr_np(pthread_t, pthread_attr_t *)
+    int pthread_attr_getstack(const pthread_attr_t *, void **, size_t *)
+    int pthread_attr_destroy(pthread_attr_t *)
+
+cdef extern from "<sys/mman.h>" nogil:
+    int madvise(void *, size_t, int)
+    int MADV_DONTNEED
+
 cdef enum:
     LIMIT_OFF = 0               # during warm-up
     LIMIT_ON = 1
@@ -40,12 +55,30 @@ cdef void one_more_ready() noexcept nogil:
         pthread_cond_broadcast(&all_ready_cond)
 
 
+cdef void release_unused_stack() noexcept nogil:
+    """Give back what loading the script has used of the thread's stack: events need less of it."""
+    cdef pthread_attr_t attributes
+    cdef void *lowest
+    cdef size_t size, page = <size_t>sysconf(_SC_PAGESIZE)
+    cdef char *here = <char *>&attributes
+    if pthread_getattr_np(pthread_self(), &attributes) != 0:
+        return
+    if pthread_attr_getstack(&attributes, &lowest, &size) == 0:
+        # Not the page in use nor the one below it, where the calls that are made here have their frames.
+        here = <char *>(<size_t>here & ~(page - 1)) - page
+        if here > <char *>lowest:
+            madvise(lowest, here - <char *>lowest, MADV_DONTNEED)
+    pthread_attr_destroy(&attributes)
+
+
 cdef public cbool sb_worker_ready(int thread_id) noexcept nogil:
     """Wait until all workers are ready; False if the run is called off."""
     cdef char line[64]
     snprintf(line, sizeof(line), "Worker thread (#%d) %s", thread_id,
              <const char *>(b"failed to initialize!" if sb_thread_failed else b"initialized"))
     sb_log(LOG_DEBUG, line)
+    if this_fiber() == NULL:
+        release_unused_stack()
     pthread_mutex_lock(&barrier_mutex)
     one_more_ready()
     while barrier_state == 0 and this_fiber() == NULL:

@@ -122,6 +122,7 @@ def _shared() -> _Shared:
 _PROTOTYPE = re.compile(rb"^[\w ]+[ *](\w+)\([^()]*\);$", re.MULTILINE)
 # Internal Lua that a state loads when it is first needed.
 _PARTS = (
+    "internal/sysbench.cdef",
     "internal/sysbench.cmdline",
     "internal/sysbench.histogram",
     "internal/sysbench.main",

@@ -14,6 +14,7 @@ local collectgarbage, error, loadfile, loadstring, pairs, pcall, require, setmet
 local open, dump, format, to_string = io.open, string.dump, string.format, ffi.string
 
 local engine = {}
+local kib_at_start
 
 -- Errors are any Lua value; messages are text.
 local function text_of(err)
@@ -97,33 +98,17 @@ function engine.load_script(name)
    return ok, not ok and text_of(err) or nil, not ok and type(err) == "string" and err:sub(1, 7) == "module "
 end
 
-function engine.load_text(text, name)
-   local chunk, message = loadstring(text, name)
-   if not chunk then
-      return false, message
-   end
-   return checked(pcall(chunk))
-end
-
-local function call_command(name)
-   return sysbench.cmdline.call_command(name)
-end
-
-function engine.call_command(name)
-   local ok, result = pcall(call_command, name)
-   if not ok then
-      log_failure("sysbench.cmdline.call_command", result)
-      return false
-   end
-   return result
-end
-
 function engine.has_options()
    return sysbench.cmdline.options ~= nil
 end
 
--- A script that declares no options has them as globals, too. A function of the script keeps its name.
+-- `options` returns them as a table. A script that declares none has them as globals, too; a function of the script
+-- keeps its name.
 function engine.set_options(options)
+   -- The larger the script, the more room its loading has left behind.
+   if collectgarbage("count") > 1.25 * kib_at_start then
+      collectgarbage()
+   end
    sysbench.opt = options()
    options = sysbench.opt
    if engine.has_options() then
@@ -186,6 +171,7 @@ end
 
 -- What the start has left behind makes room for the script.
 collectgarbage()
+kib_at_start = collectgarbage("count")
 
 -- The other functions are for the main state.
 return setmetatable(engine, { __index = function(_, name) return part("sysbench.main", checked, log_failure)[name] end })

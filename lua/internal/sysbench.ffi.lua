@@ -1,5 +1,4 @@
--- The core's declarations; the parts of this library that are loaded when they are first needed; and an ffi.cdef that
--- lets scripts declare the core once more.
+-- The core's declarations, and the parts of this library that are loaded when they are first needed.
 -- SPDX-License-Identifier: GPL-2.0-or-later
 -- Argument of the chunk: the types of abi.h, and sb_stored. Returns the functions native, part and late, which other
 -- chunks get as their first arguments.
@@ -15,11 +14,11 @@ sysbench = { sql = {} }
 
 -- Parts run in this environment: what a script makes of the globals must not break one that is loaded after it.
 local kept = {
-   _G = _G, ffi = ffi, sysbench = sysbench, sql = sysbench.sql, assert = assert, error = error, getmetatable = getmetatable, pcall = pcall, pairs = pairs,
-   rawequal = rawequal, select = select, setmetatable = setmetatable, tonumber = tonumber, tostring = tostring,
-   type = type, unpack = unpack, format = string.format, concat = table.concat, sort = table.sort, max = math.max,
+   _G = _G, ffi = ffi, sysbench = sysbench, sql = sysbench.sql, assert = assert, error = error,
+   getmetatable = getmetatable, loadstring = loadstring, pcall = pcall, pairs = pairs, rawequal = rawequal,
+   select = select, setmetatable = setmetatable, tonumber = tonumber, tostring = tostring, type = type,
+   unpack = unpack, format = string.format, concat = table.concat, sort = table.sort, max = math.max,
 }
-local pcall, error, tostring = pcall, error, tostring
 
 local function stored(name)
    local text = sb_stored(name)
@@ -49,6 +48,7 @@ end
 -- What a part returns, which is loaded at its first use.
 local parts = {}
 
+-- Further arguments count at the first call.
 local function part(name, ...)
    if not parts[name] then
       parts[name] = setfenv(loadstring(stored(name)), kept)(native, part, ...)
@@ -84,33 +84,10 @@ function declare_all()
    end
 end
 
--- Whether a constant of an enum of abi.h is found by the pattern.
-local function is_ours(pattern)
-   for constants in stored("types"):gmatch("enum%s*(%b{})") do
-      if constants:find(pattern) then
-         return true
-      end
-   end
-   return false
-end
-
--- Scripts declare what they use of the core. LuaJIT takes functions and types twice, but no constant of an enum:
--- one that is declared already gets another name in the script's text, so that the rest is declared as it says.
-local renamed = 0
-
-function ffi.cdef(text, ...)
+-- Scripts declare what they use of the core.
+function ffi.cdef(...)
    declare_all()
-   local ok, message = pcall(cdef, text, ...)
-   while not ok do
-      local name = tostring(message):match("^attempt to redefine '([%w_]+)'")
-      local pattern = name and "%f[%w_]" .. name .. "%f[^%w_]"
-      if not pattern or not is_ours(pattern) then
-         error(message, 2)
-      end
-      renamed = renamed + 1
-      text = text:gsub(pattern, "redeclared_" .. renamed .. "_" .. name)
-      ok, message = pcall(cdef, text, ...)
-   end
+   return part("sysbench.cdef", cdef, stored("types"))(...)
 end
 
 return native, part, late

@@ -1,9 +1,9 @@
--- What the engine calls in the main state, and in those of reports. Every function returns true and results, or false and the error as
--- text.
+-- What the engine calls in few states: the main one, those of reports and of commands. Every function returns true
+-- and results, or false and the error as text.
 -- SPDX-License-Identifier: GPL-2.0-or-later
 -- Arguments of the chunk: native and part of sysbench.ffi.lua, and two functions of the engine's.
 local _, part, checked, log_failure = ...
-local ffi, _G, sysbench, pairs, pcall, type = ffi, _G, sysbench, pairs, pcall, type
+local ffi, _G, sysbench, loadstring, pairs, pcall, type = ffi, _G, sysbench, loadstring, pairs, pcall, type
 
 local main = {}
 
@@ -11,9 +11,27 @@ local function call_cmdline(function_name, ...)
    return sysbench.cmdline[function_name](...)
 end
 
+function main.load_text(text, name)
+   local chunk, message = loadstring(text, name)
+   if not chunk then
+      return false, message
+   end
+   return checked(pcall(chunk))
+end
+
 -- Call a function of sysbench.cmdline.
 function main.command(function_name, ...)
    return checked(pcall(call_cmdline, function_name, ...))
+end
+
+-- Run a command of the script's own; errors are logged.
+function main.call_command(name)
+   local ok, result = pcall(call_cmdline, "call_command", name)
+   if not ok then
+      log_failure("sysbench.cmdline.call_command", result)
+      return false
+   end
+   return result
 end
 
 -- The names of the script's own commands.
