@@ -12,7 +12,7 @@ from sysbench_py.plan import Plan
 from sysbench_py.script import Script, State
 
 # What a worker's thread, numbers and Lua state take at least; a script's own tables come on top.
-WORKER_BYTES = 200 * 1024
+WORKER_BYTES = 140 * 1024
 
 
 class LuaTeam:

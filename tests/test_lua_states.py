@@ -1,6 +1,7 @@
 """How scripts are found and loaded, and what a state keeps to itself."""
 
 import os
+import re
 import stat
 import sys
 from pathlib import Path
@@ -235,6 +236,79 @@ def test_constants_may_be_declared_again(tmp_path: Path) -> None:
         "false\tagain.lua:19: declaration specifier expected near '<eof>'\n"
     )
     assert result.stdout == f"{body}{body}0\t<sql_result>\n1ULL\n"
+
+
+def test_everything_is_in_ffi_c_without_a_declaration(tmp_path: Path) -> None:
+    header = (OUR_LUA.parent / "ext/abi.h").read_text()
+    names = re.findall(r"(?:[ *](\w+)\([^()]*\);|\b((?:SB|SQL|DB)_[A-Z_]+)\b)", header)
+    wanted = sorted({function or constant for function, constant in names})
+    assert {"db_query", "sb_rand_uniform", "SB_CNT_ERROR", "SQL_TYPE_INT"} < set(wanted)
+    script = tmp_path / "all.lua"
+    listed = ",".join(f'"{name}"' for name in wanted)
+    script.write_text(
+        f"local C = ffi.C for _, name in ipairs{{{listed}}} do"
+        " if not pcall(function() return C[name] end) then print(name) end end"
+        " print(pcall(function() return C.nosuch end))"
+        # Objects that come from there have their methods.
+        " print(C.db_create('null'):name(), C.sb_histogram_new(2, 1, 2), C.db_create('null'):connect())"
+    )
+    result = ours("all.lua", "--verbosity=0", cwd=tmp_path)
+    assert result.stdout == (
+        "false\tall.lua:1: missing declaration for symbol 'nosuch'\nmysql\t<sb_histogram>\t<sql_connection>\n"
+    )
+
+
+def test_first_use_changes_nothing_that_a_script_can_see(tmp_path: Path) -> None:
+    script = tmp_path / "same.lua"
+    script.write_text(
+        """
+        local function all(seen, found)
+           for key, value in pairs(seen) do
+              found[tostring(seen) .. tostring(key)] = value
+              if type(value) == "table" and not found[value] then
+                 found[value] = true
+                 all(value, found)
+              end
+           end
+           return found
+        end
+        local before = all(_G, {})
+        sb_rand(1, 2) sysbench.rand.string("#") sysbench.histogram.new(2, 1, 2) sysbench.cmdline.command_defined("x")
+        sysbench.sql.driver("null"):connect():query("SELECT 1")
+        pcall(db_close) pcall(sysbench.report_csv)
+        local after = all(_G, {})
+        for key, value in pairs(before) do
+           if after[key] ~= value then print("changed", key) end
+        end
+        for key in pairs(after) do
+           if before[key] == nil then print("new", key) end
+        end
+        local n = 0
+        for _ in pairs(before) do n = n + 1 end
+        print(n > 300)
+        """
+    )
+    result = ours(str(script), "--verbosity=0", "--db-driver=null")
+    assert result == Result("true\n", "", 0)
+
+
+def test_files_that_change_between_commands_are_read_again(tmp_path: Path) -> None:
+    (tmp_path / "rows.lua").write_text("return 'old'")
+    (tmp_path / "main.lua").write_text(
+        """
+        local rows = require("rows")
+        function prepare()
+           print(rows)
+           local file = io.open("rows.lua", "w")
+           file:write("return 'quite new'")
+           file:close()
+        end
+        function thread_init() print(rows) end
+        function event() return true end
+        """
+    )
+    result = ours("main.lua", "--verbosity=0", "--threads=2", "--events=2", "prepare", "run", cwd=tmp_path)
+    assert result == Result("old\nquite new\nquite new\n", "", 0)
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,17 @@ local collectgarbage, error, loadfile, loadstring, pairs, pcall, require, setmet
 local open, dump, format, to_string = io.open, string.dump, string.format, ffi.string
 
 local engine = {}
-local kib_at_start
+local kib_collected = 0
+
+-- Collect garbage if there may be much of it: what follows then takes its room, and not more from the system. A script
+-- that loads megabytes is left to LuaJIT's own pace.
+local function make_room()
+   local kib = collectgarbage("count")
+   if kib > 1.2 * kib_collected and kib < 4096 then
+      collectgarbage()
+      kib_collected = collectgarbage("count")
+   end
+end
 
 -- Errors are any Lua value; messages are text.
 local function text_of(err)
@@ -105,10 +115,7 @@ end
 -- `options` returns them as a table. A script that declares none has them as globals, too; a function of the script
 -- keeps its name.
 function engine.set_options(options)
-   -- The larger the script, the more room its loading has left behind.
-   if collectgarbage("count") > 1.25 * kib_at_start then
-      collectgarbage()
-   end
+   make_room()
    sysbench.opt = options()
    options = sysbench.opt
    if engine.has_options() then
@@ -138,6 +145,7 @@ function engine.run_worker(thread_id)
    if thread_init and not engine.call("thread_init", thread_id) then
       sb_run_fail()
    end
+   make_room()
    if not sb_worker_ready(thread_id) then
       return false
    end
@@ -169,9 +177,7 @@ function engine.close()
    collectgarbage()
 end
 
--- What the start has left behind makes room for the script.
-collectgarbage()
-kib_at_start = collectgarbage("count")
+make_room()
 
 -- The other functions are for the main state.
 return setmetatable(engine, { __index = function(_, name) return part("sysbench.main", checked, log_failure)[name] end })
