@@ -21,6 +21,8 @@ include "db.pxi"            # driver table, connections, error record
 include "db_error.pxi"      # one policy for ignorable errors and lost connections
 include "db_statement.pxi"  # prepared statements, parameters, emulation
 include "db_bulk.pxi"       # bulk inserts
+include "bulk_rows.pxi"     # the rows of a multi-row INSERT as data for a load
+include "bulk_copy.pxi"     # --bulk=copy: bulk inserts by a load
 include "statements.pxi"    # what each statement cost, and errors by code
 include "drv_null.pxi"
 include "socket.pxi"          # what the wire protocols share

@@ -50,10 +50,8 @@ cdef struct db_connection:
     sql_row row
     sql_value *values
     uint32_t values_size
-    char *bulk                  # statement under construction by bulk_insert_*
-    size_t bulk_head
-    size_t bulk_length
-    uint32_t bulk_rows
+    bulk_insert *bulk           # under construction by bulk_insert_*, or NULL
+    bint aborted                # the last error has left a transaction that can only be rolled back
     char sqlstate[6]
     char message[1024]
     db_connection *next_free
@@ -91,6 +89,7 @@ cdef struct db_ops:
     void (*close_statement)(db_statement *, bint) noexcept nogil    # true: tell the server
     int (*rollback)(db_connection *) noexcept nogil             # after an ignorable error; NULL if not needed
     void (*report)(db_connection *, db_operation, const char *, size_t) noexcept nogil   # a fatal error, to the log
+    load_ops *loads             # NULL if the database has no statement that takes rows
 
 cdef db_driver drivers[DB_MAX_DRIVERS]
 cdef int driver_count = 0
@@ -120,6 +119,7 @@ cdef void db_clear_error(db_connection *con) noexcept nogil:
     con.pub.sql_errmsg = NULL
     con.lost = False
     con.restart = False
+    con.aborted = False
 
 
 cdef void db_set_error(db_connection *con, int number, const char *sqlstate, const char *message,
@@ -249,10 +249,9 @@ cdef void db_unref(db_connection *con) noexcept nogil:
     con.refs -= 1
     if con.refs > 0:
         return
+    bulk_free(con)
     free(con.values)
-    free(con.bulk)
     con.values = NULL
-    con.bulk = NULL
     pthread_mutex_lock(&db_mutex)
     con.next_free = free_connections
     free_connections = con
@@ -261,6 +260,9 @@ cdef void db_unref(db_connection *con) noexcept nogil:
 
 cdef void db_drop_session(db_connection *con) noexcept nogil:
     db_free_result(con)
+    if con.bulk != NULL:
+        con.bulk.under_way = False
+        con.bulk.load.state = LOAD_NONE
     if con.session != NULL:
         forget_fd(con.driver.ops.wait_fd(con))
         on_carrier(db_disconnect, con)
@@ -273,6 +275,8 @@ cdef public int db_connection_close(sql_connection *handle) noexcept nogil:
     if con.session == NULL:
         sb_log(LOG_ALERT, b"attempt to close an already closed connection")
         return 0
+    if con.bulk != NULL and con.bulk.under_way:
+        bulk_settle(con)
     db_drop_session(con)
     return 0
 
@@ -309,6 +313,8 @@ cdef bint db_ready(db_connection *con) noexcept nogil:
     """Make the connection ready for the next operation: its result slot empty, its error record clear."""
     if con.session == NULL:
         db_api_error(con, b"attempt to use an already closed connection")
+        return False
+    if con.bulk != NULL and con.bulk.under_way and bulk_settle(con) != 0:
         return False
     db_free_result(con)
     db_clear_error(con)
@@ -473,11 +479,13 @@ def driver_setup(str key, *, connect=None, str dialect="", bint emulate=False, i
     d.ops = &null_ops if dry_run else d.own_ops
 
 
-def db_setup(str driver, double reconnect_timeout_s, bytes problem=b"No DB drivers available") -> None:
-    """The driver of db_create(NULL); None for none, and `problem` is what a script is told then.
-
-    Forgets that SQL was used, and with what trouble."""
-    global default_driver, no_default_driver, reconnect_timeout_ns
+def db_setup(str driver, double reconnect_timeout_s, bytes problem=b"No DB drivers available", *,
+             bint copy=False) -> None:
+    """The driver of db_create(NULL); None for none, and `problem` is what a script is told then. `copy` is
+    --bulk=copy. Forgets that SQL was used, and with what trouble."""
+    global default_driver, no_default_driver, reconnect_timeout_ns, bulk_by_copy
+    bulk_by_copy = copy
+    across.loads_refused = 0
     default_driver = driver_of(driver) if driver is not None else NULL
     _kept.append(problem)
     no_default_driver = problem

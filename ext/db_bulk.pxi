@@ -1,8 +1,35 @@
-# Bulk inserts: rows are collected into multi-row statements of at most 512 KiB.
+# Bulk inserts: rows are collected into multi-row statements of at most 512 KiB. With --bulk=copy the rows of a full
+# statement go to the server by a load instead (bulk_copy.pxi).
 
 cdef enum:
     BULK_MAX = 524288
     BULK_FORM_MAX = 16
+
+cdef enum load_state:
+    LOAD_NONE
+    LOAD_ASKED                  # its statement has been sent
+    LOAD_OPEN                   # the server takes rows
+    LOAD_ENDING                 # all have been sent
+
+cdef struct bulk_load:
+    load_state state
+    char *statement             # asks the server to take rows
+    size_t statement_length
+    uint32_t columns            # of each row; 0 until the first is seen
+    uint64_t sent               # rows
+    char *rows                  # the next ones, behind LOAD_MARGIN bytes for the driver
+
+cdef struct bulk_insert:
+    char *text                  # the INSERT under construction
+    size_t head                 # bytes before its first row
+    size_t length
+    uint32_t rows
+    char *sent                  # the one before
+    size_t sent_length
+    uint64_t sent_ns            # when, if calls are timed
+    bint under_way              # the outcome of `sent`, or of the load, is to come
+    bint copies                 # by a load, as long as the rows allow it
+    bulk_load load
 
 # How rows become one statement where a multi-row VALUES is unknown or limited.
 cdef struct bulk_form:
@@ -44,9 +71,26 @@ def db_rows_loaded() -> int:
     return sb_load(&bulk_rows)
 
 
-cdef void bulk_clear(db_connection *con) noexcept nogil:
-    free(con.bulk)
-    con.bulk = NULL
+cdef void bulk_free(db_connection *con) noexcept nogil:
+    """Forget rows that have not been sent."""
+    if con.bulk != NULL:
+        free(con.bulk.text)
+        free(con.bulk.sent)
+        free(con.bulk.load.statement)
+        free(con.bulk.load.rows)
+        free(con.bulk)
+        con.bulk = NULL
+
+
+cdef bulk_insert *bulk_new() noexcept nogil:
+    """NULL without memory."""
+    cdef bulk_insert *b = <bulk_insert *>calloc(1, sizeof(bulk_insert))
+    if b != NULL:
+        b.text = <char *>malloc(BULK_MAX)
+        if b.text != NULL:
+            return b
+        free(b)
+    return NULL
 
 
 cdef public int db_bulk_insert_init(sql_connection *handle, const char *query, size_t length) noexcept nogil:
@@ -59,42 +103,98 @@ cdef public int db_bulk_insert_init(sql_connection *handle, const char *query, s
         sb_log(LOG_FATAL, line)
         return 1
     if con.bulk == NULL:
-        con.bulk = <char *>malloc(BULK_MAX)
+        con.bulk = bulk_new()
         if con.bulk == NULL:
             return 1
     if bulk_forms[con.driver - drivers].before[0]:
         length = without_values(query, length)
-    memcpy(con.bulk, query, length)
-    con.bulk_head = con.bulk_length = length
-    con.bulk_rows = 0
-    return 0
+    memcpy(con.bulk.text, query, length)
+    con.bulk.head = con.bulk.length = length
+    con.bulk.rows = 0
+    con.bulk.copies = bulk_by_copy
+    return load_prepare(con) if bulk_by_copy else 0
 
 
-cdef int bulk_flush(db_connection *con) noexcept nogil:
+cdef int bulk_send_insert(db_connection *con) noexcept nogil:
+    """Send the statement, and begin the next one. Only an event waits for the outcome: while the server works
+    on it, a prepare makes the next rows."""
+    cdef bulk_insert *b = con.bulk
+    cdef worker *w = worker_of(con.pub.thread_id)
+    cdef char *other
+    cdef int rc
     if not db_ready(con):
         return 1
-    if db_run_query(con, con.bulk, con.bulk_length, NULL) != DB_OK:
-        db_failed(con, con.bulk, con.bulk_length)
+    if b.sent == NULL:
+        b.sent = <char *>malloc(BULK_MAX)
+        if b.sent == NULL:
+            db_api_error(con, b"not enough memory for a bulk insert")
+            return 1
+    other, b.sent, b.sent_length = b.sent, b.text, b.length
+    b.text = other
+    memcpy(b.text, b.sent, b.head)
+    b.length = b.head
+    b.rows = 0
+    b.sent_ns = call_begin()
+    con.operation = DB_OP_QUERY
+    con.statement = NULL
+    statement_begins(w, b.sent, b.sent_length)
+    rc = con.driver.ops.send_query(con, b.sent, b.sent_length)
+    statement_ended(w)
+    if rc != DB_OK:
+        return bulk_end_insert(con, rc)
+    b.under_way = True
+    return bulk_settle(con) if w.event_start_ns or b.sent_ns else 0
+
+
+cdef int bulk_end_insert(db_connection *con, int rc) noexcept nogil:
+    """The outcome of the statement sent last is there."""
+    cdef bulk_insert *b = con.bulk
+    if b.sent_ns:
+        call_end(con, NULL, b.sent, b.sent_length, b.sent_ns, rc == DB_OK)
+    if rc != DB_OK:
+        db_failed(con, b.sent, b.sent_length)
         return 1
     db_take_outcome(con, NULL)
     db_free_result(con)
     sb_fetch_add(&bulk_rows, con.affected)
-    con.bulk_length = con.bulk_head
-    con.bulk_rows = 0
     return 0
 
 
-cdef inline void bulk_add(db_connection *con, const char *text, size_t length) noexcept nogil:
-    memcpy(con.bulk + con.bulk_length, text, length)
-    con.bulk_length += length
+cdef int bulk_settle(db_connection *con) noexcept nogil:
+    """Wait for the outcome of what is under way; 1, after a message, if that has failed."""
+    cdef bulk_insert *b = con.bulk
+    cdef worker *w = worker_of(con.pub.thread_id)
+    cdef int rc
+    b.under_way = False
+    if b.load.state != LOAD_NONE:
+        return load_end(con)
+    statement_begins(w, b.sent, b.sent_length)
+    rc = db_receive(con)
+    statement_ended(w)
+    return bulk_end_insert(con, rc)
+
+
+cdef int bulk_flush(db_connection *con) noexcept nogil:
+    cdef int rc
+    if con.bulk.copies:
+        rc = load_flush(con)
+        if rc != LOAD_BY_INSERT:
+            return rc
+    return bulk_send_insert(con)
+
+
+cdef inline void bulk_add(bulk_insert *b, const char *text, size_t length) noexcept nogil:
+    memcpy(b.text + b.length, text, length)
+    b.length += length
 
 
 cdef public int db_bulk_insert_next(sql_connection *handle, const char *values, size_t length) noexcept nogil:
     cdef db_connection *con = <db_connection *>handle
+    cdef bulk_insert *b = con.bulk
     cdef bulk_form *form = &bulk_forms[con.driver - drivers]
     cdef const char *between = form.between
     cdef size_t added
-    if con.bulk == NULL:
+    if b == NULL:
         sb_log(LOG_ALERT, b"attempt to call bulk_insert_next() before bulk_insert_init()")
         return 1
     if db_would_be_cut(con, values, length):
@@ -106,18 +206,18 @@ cdef public int db_bulk_insert_next(sql_connection *handle, const char *values, 
         length -= 2
     # The separator and a terminator count too.
     added = strlen(between) + strlen(form.before) + length + strlen(form.after) + 1
-    if con.bulk_rows > 0 and (con.bulk_length + added > BULK_MAX or con.bulk_rows == form.most_rows):
+    if b.rows > 0 and (b.length + added > BULK_MAX or b.rows == form.most_rows):
         if bulk_flush(con) != 0:
             return 1
-    if con.bulk_length + added > BULK_MAX:
+    if b.length + added > BULK_MAX:
         sb_log(LOG_ALERT, b"a row of a bulk insert is longer than the largest statement (524288 bytes)")
         return 1
-    if con.bulk_rows > 0:
-        bulk_add(con, between, strlen(between))
-    bulk_add(con, form.before, strlen(form.before))
-    bulk_add(con, values, length)
-    bulk_add(con, form.after, strlen(form.after))
-    con.bulk_rows += 1
+    if b.rows > 0:
+        bulk_add(b, between, strlen(between))
+    bulk_add(b, form.before, strlen(form.before))
+    bulk_add(b, values, length)
+    bulk_add(b, form.after, strlen(form.after))
+    b.rows += 1
     return 0
 
 
@@ -126,7 +226,9 @@ cdef public int db_bulk_insert_done(sql_connection *handle) noexcept nogil:
     cdef int rc = 0
     if con.bulk == NULL:
         return 0
-    if con.bulk_rows > 0:
+    if con.bulk.rows > 0:
         rc = bulk_flush(con)
-    bulk_clear(con)
+    if rc == 0 and con.bulk.under_way:
+        rc = bulk_settle(con)
+    bulk_free(con)
     return rc

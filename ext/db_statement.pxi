@@ -363,6 +363,8 @@ cdef public int db_close(sql_statement *handle) noexcept nogil:
         return 1
     if con.result_open and con.result.pub.statement == handle:
         db_free_result(con)
+    if con.bulk != NULL and con.bulk.under_way:
+        bulk_settle(con)
     live = con.session != NULL and stmt.prepared and stmt.epoch == con.epoch
     if not stmt.emulated:
         con.driver.ops.close_statement(stmt, live)

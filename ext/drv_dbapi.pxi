@@ -254,3 +254,4 @@ dbapi_ops.free_result = dbapi_free_result
 dbapi_ops.close_statement = dbapi_close_statement_with_gil
 dbapi_ops.rollback = dbapi_rollback_with_gil
 dbapi_ops.report = dbapi_report
+dbapi_ops.loads = NULL

@@ -225,6 +225,71 @@ cdef void my_close_statement(db_statement *stmt, bint live) noexcept nogil:
     my_forget(stmt)
 
 
+# -- loads: "LOCAL INFILE Request" in the client/server protocol. What the server asks for is no file: rows are sent
+#    if it names what our own statement has named.
+
+cdef const char *MY_ROWS_NAME = b"rows of sysbench"
+
+
+cdef size_t my_load_statement(char *to, size_t room, insert_target *t) noexcept nogil:
+    # All characters are ASCII, whichever charset the connection has.
+    return snprintf(to, room, "LOAD DATA LOCAL INFILE '%s' INTO TABLE %.*s CHARACTER SET latin1 "
+                    "FIELDS TERMINATED BY '\\t' ESCAPED BY '\\\\' LINES TERMINATED BY '\\n' %.*s", MY_ROWS_NAME,
+                    <int>t.table_length, t.table, <int>t.columns_length, t.columns)
+
+
+cdef bint my_wants_rows(db_connection *con, const uint8_t *name, size_t length) noexcept nogil:
+    """Whether the server asks for the rows of the load that has been begun, and not for a file."""
+    if con.bulk == NULL or con.bulk.load.state != LOAD_ASKED:
+        return False
+    if length != strlen(MY_ROWS_NAME) or memcmp(name, MY_ROWS_NAME, length) != 0:
+        return False
+    con.bulk.load.state = LOAD_OPEN
+    return True
+
+
+cdef int my_send_rows(db_connection *con, char *rows, size_t length) noexcept nogil:
+    cdef my_session *s = <my_session *>con.session
+    put_bytes(rows - MY_HEADER, length | <uint64_t>s.sequence << 24, MY_HEADER)
+    s.sequence += 1
+    return DB_OK if my_write(s, rows - MY_HEADER, MY_HEADER + length) else my_gone(con, s)
+
+
+cdef int my_send_load_end(db_connection *con) noexcept nogil:
+    """An empty packet."""
+    cdef char packet[MY_HEADER]
+    return my_send_rows(con, packet + MY_HEADER, 0)
+
+
+cdef int my_check_load(db_connection *con) noexcept nogil:
+    """With LOCAL the server leaves out or changes rows that an INSERT would be refused for, and only warns."""
+    cdef my_session *s = <my_session *>con.session
+    cdef sql_value values[3]        # level, number, message
+    cdef uint64_t loaded = con.affected
+    cdef char line[128]
+    if s.warnings == 0 and loaded == con.bulk.load.sent:
+        return DB_OK
+    if my_send_query(con, b"SHOW WARNINGS LIMIT 1", 21) != DB_OK or db_receive(con) != DB_OK:
+        return DB_FAILED
+    con.result_open = True
+    if con.result.pub.nfields == 3 and con.result.pub.nrows > 0 and my_fetch_row(con, values):
+        snprintf(line, sizeof(line), "%.*s", <int>values[1].length, values[1].buffer)
+        db_set_error(con, <int>strtoull(line, NULL, 10), b"HY000", values[2].buffer, values[2].length)
+    else:
+        snprintf(line, sizeof(line), "%llu of %llu rows were loaded", <unsigned long long>loaded,
+                 <unsigned long long>con.bulk.load.sent)
+        db_set_error(con, 0, b"HY000", line, strlen(line))
+    db_free_result(con)
+    return DB_FAILED
+
+
+cdef load_ops mysql_loads
+mysql_loads.statement = my_load_statement
+mysql_loads.send_rows = my_send_rows
+mysql_loads.send_end = my_send_load_end
+mysql_loads.check = my_check_load
+
+
 # -- messages
 
 cdef void my_report(db_connection *con, db_operation operation, const char *query, size_t length) noexcept nogil:
@@ -270,3 +335,4 @@ mysql_ops.free_result = my_free_result
 mysql_ops.close_statement = my_close_statement
 mysql_ops.rollback = NULL
 mysql_ops.report = my_report
+mysql_ops.loads = &mysql_loads

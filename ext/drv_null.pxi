@@ -65,3 +65,4 @@ null_ops.free_result = null_free_result
 null_ops.close_statement = null_close_statement
 null_ops.rollback = NULL
 null_ops.report = null_report
+null_ops.loads = NULL

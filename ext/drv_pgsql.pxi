@@ -267,6 +267,39 @@ cdef int pgsql_receive(db_connection *con) noexcept nogil:
     return pg_receive_reply(con, s)
 
 
+# -- loads: "COPY Operations" in the chapter on the protocol
+
+cdef size_t pgsql_load_statement(char *to, size_t room, insert_target *t) noexcept nogil:
+    return snprintf(to, room, "COPY %.*s%.*s FROM STDIN", <int>t.table_length, t.table, <int>t.columns_length, t.columns)
+
+
+cdef int pgsql_send_rows(db_connection *con, char *rows, size_t length) noexcept nogil:
+    cdef pg_session *s = <pg_session *>con.session
+    cdef char *message = rows - PG_HEADER
+    cdef char said
+    # An error that is there already ends it; the server would drop all rows to come.
+    if s.ssl == NULL and recv(s.fd, &said, 1, MSG_PEEK | MSG_DONTWAIT) == 1 and said == c"E":
+        return DB_FAILED
+    message[0] = c"d"
+    return DB_OK if pg_write(s, message, pg_ended(message, rows + length) - message) else DB_FAILED
+
+
+cdef int pgsql_send_load_end(db_connection *con) noexcept nogil:
+    """If that fails, the reply tells why."""
+    cdef pg_session *s = <pg_session *>con.session
+    cdef char done[PG_HEADER]
+    pg_write(s, done, pg_ended(done, pg_message(done, c"c")) - done)
+    s.waiting = s.sent = True
+    return DB_OK
+
+
+cdef load_ops pgsql_loads
+pgsql_loads.statement = pgsql_load_statement
+pgsql_loads.send_rows = pgsql_send_rows
+pgsql_loads.send_end = pgsql_send_load_end
+pgsql_loads.check = NULL
+
+
 # -- results
 
 cdef bint pgsql_more_results(db_connection *con) noexcept nogil:
@@ -340,3 +373,4 @@ pgsql_ops.free_result = pgsql_free_result
 pgsql_ops.close_statement = pgsql_close_statement
 pgsql_ops.rollback = pgsql_rollback
 pgsql_ops.report = pgsql_report
+pgsql_ops.loads = &pgsql_loads

@@ -25,7 +25,7 @@ cdef void sqlite_disconnect(db_connection *con) noexcept nogil:
 cdef int sqlite_send_query(db_connection *con, const char *query, size_t length) noexcept nogil:
     cdef sqlite_session *s = <sqlite_session *>con.session
     # A bulk insert that fails ends the program, whatever the class of its error.
-    sqlite_start(s, query == con.bulk)
+    sqlite_start(s, con.bulk != NULL and query == con.bulk.sent)
     if sqlite_run_text(s, query, length, True) != DB_OK:
         return DB_FAILED
     # Nothing but comments: nothing has happened.
@@ -121,3 +121,4 @@ sqlite_ops.free_result = sqlite_free_result
 sqlite_ops.close_statement = sqlite_close_statement
 sqlite_ops.rollback = sqlite_rollback
 sqlite_ops.report = sqlite_report
+sqlite_ops.loads = NULL

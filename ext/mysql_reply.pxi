@@ -118,6 +118,9 @@ cdef int my_head(db_connection *con, my_session *s, const uint8_t *p, size_t n) 
         return my_lose(con, s, 2008, b"Client ran out of memory")
     if p[0] == 0:
         return my_end(con, s, p, n, &r.affected)
+    if p[0] == 0xfb and my_wants_rows(con, p + 1, n - 1):
+        s.nresults -= 1
+        return DB_OK
     if p[0] == 0xfb:
         # LOAD DATA LOCAL: no file is ever sent; an empty packet says that there is nothing.
         s.refused = True
@@ -174,6 +177,7 @@ cdef int my_end(db_connection *con, my_session *s, const uint8_t *p, size_t n, u
         if p == NULL or end - p < 2:
             return my_malformed(con, s)
         status = get_u16(p)
+        s.warnings = get_u16(p + 2) if end - p >= 4 else 0
     if status & MY_MORE_RESULTS:
         s.stage = MY_HEAD
         return DB_AGAIN

@@ -54,6 +54,7 @@ cdef struct my_session:
     bint numbered               # packets bear numbers that follow each other
     bint broken                 # no further word can be said on this connection
     bint refused                # the server asked for a local file
+    uint32_t warnings           # of the last statement
     bint farewell               # the last packet was an error that no command had asked for
     bint binary                 # rows are those of a prepared statement
     my_stage stage

@@ -4,10 +4,6 @@
 # A reply stays in the receive buffer as it came. Results are offsets into it; of a row only the number of its
 # values is read unless it is fetched.
 
-cdef extern from "<stdlib.h>" nogil:
-    unsigned long long strtoull(const char *, char **, int)
-
-
 cdef int pg_receive_reply(db_connection *con, pg_session *s) noexcept nogil:
     """Receive a whole reply, all of its results: DB_OK, DB_FAILED, or DB_AGAIN if the descriptor would block."""
     cdef int rc
@@ -38,7 +34,7 @@ cdef int pg_act(db_connection *con, pg_session *s, char type, const char *p, siz
     if type == c"C":
         return pg_complete(con, s, p, n)
     if type == c"Z":
-        return pg_end(con, s)
+        return pg_end(con, s, n > 0 and p[0] == c"E")
     if type == c"T":
         if n < 2:
             return pg_malformed(con, s)
@@ -50,6 +46,9 @@ cdef int pg_act(db_connection *con, pg_session *s, char type, const char *p, siz
     if type == c"I":
         s.failed = True                 # a text without a statement is no statement
         return DB_AGAIN
+    if type == c"G" and con.bulk != NULL and con.bulk.load.state == LOAD_ASKED:
+        con.bulk.load.state = LOAD_OPEN
+        return DB_OK
     if type == c"G" or type == c"W":
         return pg_refuse_copy(con, s)
     if type == c"H":
@@ -148,9 +147,10 @@ cdef int pg_refuse_copy(db_connection *con, pg_session *s) noexcept nogil:
     return DB_AGAIN
 
 
-cdef int pg_end(db_connection *con, pg_session *s) noexcept nogil:
+cdef int pg_end(db_connection *con, pg_session *s, bint aborted) noexcept nogil:
     """The server is ready for the next query."""
     s.waiting = False
+    con.aborted = aborted
     if s.failed:
         s.nresults = 0
         return DB_FAILED

@@ -46,6 +46,7 @@ cdef void shared_mutex_init(pthread_mutex_t *mutex) noexcept nogil:
 cdef struct shared_counts:
     int sql_used                # a script has asked for an SQL driver
     int table_trouble           # DB_TROUBLE_*, of the last such error
+    uint64_t loads_refused      # bulk inserts that --bulk=copy could not load
     uint64_t connections        # for the rotation of hosts
     uint64_t refusals           # connections that could not be made, and of the first one
     int refusal_number          # the error number

@@ -5,6 +5,7 @@ cdef extern from "<sys/socket.h>" nogil:
     ssize_t recv(int, void *, size_t, int)
     int MSG_NOSIGNAL
     int MSG_DONTWAIT
+    int MSG_PEEK
 
 cdef extern from "<fcntl.h>" nogil:
     int fcntl(int, int, ...)
@@ -26,6 +27,9 @@ cdef extern from "<sys/syscall.h>" nogil:
 
 cdef extern from "<string.h>" nogil:
     const char *strerror(int)
+
+cdef extern from "<stdlib.h>" nogil:
+    unsigned long long strtoull(const char *, char **, int)
 
 cdef enum:
     WIRE_FIRST_SIZE = 16384     # of a buffer; most replies fit

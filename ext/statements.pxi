@@ -231,8 +231,8 @@ cdef void call_end(db_connection *con, db_statement *stmt, const char *query, si
     if d == NULL:
         return
     if stmt == NULL:
-        if query == con.bulk:
-            r = find_record(d, STATEMENT_BULK, query, con.bulk_head, con.driver.backslash_escapes)
+        if con.bulk != NULL and (query == con.bulk.sent or query == con.bulk.text):
+            r = find_record(d, STATEMENT_BULK, query, con.bulk.head, con.driver.backslash_escapes)
         else:
             r = find_record(d, STATEMENT_LITERAL, query, length, con.driver.backslash_escapes)
     else:

@@ -204,4 +204,14 @@ DB_OPTIONS = (
         bare="on",
         exported=False,
     ),
+    Option(
+        "bulk",
+        Kind.STRING,
+        "insert",
+        "how bulk inserts send their rows: by INSERT statements, or where that can be by COPY on PostgreSQL and "
+        "LOAD DATA LOCAL on MySQL",
+        choices=("insert", "copy"),
+        suffix="=insert|copy",
+        exported=False,
+    ),
 )

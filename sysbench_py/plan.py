@@ -67,3 +67,4 @@ class Plan(NamedTuple):
     db_debug: bool
     db_reconnect_timeout_s: int
     preflight: str
+    bulk: str

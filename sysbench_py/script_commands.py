@@ -251,7 +251,7 @@ def choose_driver(plan: Plan, problems: Mapping[str, UsageError]) -> None:
     except UsageError as error:
         core.db_setup(None, plan.db_reconnect_timeout_s, os.fsencode(error.advised))
     else:
-        core.db_setup(name, plan.db_reconnect_timeout_s)
+        core.db_setup(name, plan.db_reconnect_timeout_s, copy=plan.bulk == "copy")
 
 
 def _meant(name: str) -> str:

@@ -108,6 +108,7 @@ def make_plan(options: OptionSet, warn: Callable[[str], None]) -> Plan:
         db_debug=options.get("db-debug", bool),
         db_reconnect_timeout_s=db_reconnect_timeout_s,
         preflight=options.get("preflight", str),
+        bulk=options.get("bulk", str),
     )
 
 

@@ -81,7 +81,7 @@ OWN_OPTIONS = (
     "|mysql-ssl-cert|mysql-compression-algorithms|mysql-password-file|pgsql-password-file|pgsql-sslmode"
     "|pgsql-ignore-errors|create_table_options|reconnect|file-latency-detail|multiplex|output|progress|report-style"
     "|rate-overload|rate-detail|arrival|statements|errors"
-    "|live|preflight|workers|processes|dbapi-[a-z-]+"
+    "|bulk|prepare_split|live|preflight|workers|processes|dbapi-[a-z-]+"
 )
 REPORT = r"^\nGeneral statistics:\n(.*\n)*?Threads fairness:\n.*\n.*\n\n"
 FAILED = r"The run has failed: the figures above are of what was done before\."

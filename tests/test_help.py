@@ -45,6 +45,7 @@ NOT_IN_THE_REFERENCE = {
     "processes",
     "live",
     "preflight",
+    "bulk",
 }
 
 

@@ -80,12 +80,13 @@ def setup(options: OptionSet) -> None:
     account = Account(options.get("mysql-user", str), password, options.get("mysql-db", str))
     compress = _compress(options)
     tls = _tls(options, compress)
+    loads = options.get("bulk", str) == "copy"
     announce = _announcer(options, tls, compress)
 
     def connect(slot: int) -> Session:
         from sysbench_py.drivers.mysql_login import log_in
 
-        session = log_in(endpoints[slot % len(endpoints)], account, tls, compress)
+        session = log_in(endpoints[slot % len(endpoints)], account, tls, compress, loads)
         announce(session)
         return session
 

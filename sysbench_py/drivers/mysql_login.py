@@ -57,9 +57,9 @@ class Session(NamedTuple):
 class Login(PlainConnection):  # type: ignore[misc]
     """A connection that sends nothing after its login, and asks for what the core can use."""
 
-    def __init__(self, tls: Tls | None, compress: bool, **arguments: Any) -> None:
+    def __init__(self, tls: Tls | None, compress: bool, loads: bool, **arguments: Any) -> None:
         self._tls = tls
-        self._wanted = wanted | (CLIENT.COMPRESS if compress else 0)
+        self._wanted = wanted | (CLIENT.COMPRESS if compress else 0) | (CLIENT.LOCAL_FILES if loads else 0)
         self._greeting = b""
         self._sock: Any = None
         self._rfile: Any = None
@@ -141,13 +141,14 @@ class Login(PlainConnection):  # type: ignore[misc]
         return Session(stream.fileno(), None, transport, eof, cache, not compressed, False, in_python)
 
 
-def log_in(endpoint: Endpoint, account: Account, tls: Tls | None, compress: bool) -> Session:
-    """Connect to `endpoint` and log in. Raises core.ConnectError."""
+def log_in(endpoint: Endpoint, account: Account, tls: Tls | None, compress: bool, loads: bool) -> Session:
+    """Connect to `endpoint` and log in, with `loads` as one who may send LOAD DATA LOCAL. Raises core.ConnectError."""
     try:
         stream = _connect(endpoint)
         login = Login(
             tls,
             compress,
+            loads,
             host=endpoint.host,
             user=account.user.encode(errors="surrogateescape"),
             password=account.password.encode(errors="surrogateescape"),
