@@ -9,6 +9,7 @@ from benchmarks.row import Row, against_reference
 
 SERVERS = {"MariaDB": "mariadb", "PostgreSQL": "postgres"}
 LOADED = "--tables=4 --table-size=250000"
+ONE_TABLE = "--tables=1 --table-size=1000000"
 
 
 def _transactions() -> Iterator[Row]:
@@ -22,13 +23,28 @@ def _transactions() -> Iterator[Row]:
 def _prepare() -> Iterator[Row]:
     for name, server in SERVERS.items():
         script = f"oltp_read_write {{{server}_empty}} {LOADED}"
-        yield Row(
-            f"prepare 4 x 250000 rows, {name}",
-            {WALL: 0.95},
-            f"{{reference}} {script} prepare",
-            f"{{ours}} {script} prepare",
-            before=f"{{reference}} {script} cleanup",
-        )
+        for title, option, goal in ("", "", 0.95), (", --bulk=copy", " --bulk=copy", 0.5):
+            yield Row(
+                f"prepare 4 x 250000 rows, {name}{title}",
+                {WALL: goal},
+                f"{{reference}} {script} prepare",
+                f"{{ours}} {script}{option} prepare",
+                before=f"{{reference}} {script} cleanup",
+            )
 
 
-ROWS = (*_transactions(), *_prepare())
+def _prepare_split() -> Iterator[Row]:
+    for name, server in SERVERS.items():
+        script = f"oltp_read_write {{{server}_empty}} {ONE_TABLE} --threads=2"
+        for option in "", " --bulk=copy":
+            yield Row(
+                f"prepare 1000000 rows, 2 thr.,{option} --prepare-split, {name}",
+                {WALL: 0.75 if not option else None},
+                f"{{ours}} {script}{option} prepare",
+                f"{{ours}} {script}{option} --prepare-split=on prepare",
+                against="unsplit",
+                before=f"{{reference}} {script} cleanup",
+            )
+
+
+ROWS = (*_transactions(), *_prepare(), *_prepare_split())

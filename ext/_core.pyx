@@ -16,6 +16,7 @@ include "fiber.pxi"         # many workers on few OS threads; how a worker waits
 include "pacer.pxi"         # rate mode: when the next event should start
 include "run.pxi"           # one run: limits, barrier, the event functions that Lua calls
 include "stored.pxi"        # what all Lua states share
+include "team.pxi"          # the threads of a parallel command
 include "lua_api.pxi"       # the script's options; the JSON array of reports
 include "db.pxi"            # driver table, connections, error record
 include "db_error.pxi"      # one policy for ignorable errors and lost connections

@@ -46,6 +46,11 @@ bool sb_event_may_restart(int thread_id);
 void sb_run_fail(void);
 void sb_worker_done(int thread_id);
 
+/* The threads of a parallel command. */
+bool sb_team_meet(void);
+int64_t sb_team_next(int64_t n);
+void sb_team_leave(bool ok);
+
 void sb_counter_inc(int thread_id, sb_counter_type counter);
 void sb_counter_add(int thread_id, sb_counter_type counter, uint64_t n);
 uint64_t sb_counter_val(int thread_id, sb_counter_type counter);
@@ -60,6 +65,7 @@ uint32_t sb_rand_special(uint32_t a, uint32_t b);
 uint32_t sb_rand_pareto(uint32_t a, uint32_t b);
 uint32_t sb_rand_zipfian(uint32_t a, uint32_t b);
 uint32_t sb_rand_unique(void);
+void sb_rand_seed(uint64_t seed, uint64_t stream, uint64_t part);
 uint64_t sb_sequence_next(void);
 void sb_rand_str(const char *format, char *buffer);
 uint32_t sb_rand_varstr(char *buffer, uint32_t min_len, uint32_t max_len);

@@ -218,6 +218,23 @@ cdef public uint64_t sb_sequence_next() noexcept nogil:
     return sb_fetch_add(&across.sequence, 1)
 
 
+cdef inline uint64_t mix64(uint64_t z) noexcept nogil:
+    """The finalizer of SplitMix64: G. Steele, D. Lea, C. Flood, "Fast splittable pseudorandom number generators",
+    OOPSLA 2014, with the constants of variant 13 (D. Stafford)."""
+    z = (z ^ (z >> 30)) * <uint64_t>0xbf58476d1ce4e5b9
+    z = (z ^ (z >> 27)) * <uint64_t>0x94d049bb133111eb
+    return z ^ (z >> 31)
+
+
+cdef public void sb_rand_seed(uint64_t seed, uint64_t stream, uint64_t part) noexcept nogil:
+    """Begin the calling thread's numbers anew: what follows is the same for the same three numbers."""
+    cdef uint64_t step = 0x9e3779b97f4a7c15
+    cdef uint64_t h = mix64(mix64(mix64(seed + step) + stream + step) + part + step)
+    # They differ, so that not both are 0.
+    sb_rng_state[0] = mix64(h + step)
+    sb_rng_state[1] = mix64(h + 2 * step)
+
+
 # -- strings
 
 cdef size_t rand_str(const char *template, char *buffer) noexcept nogil:

@@ -358,4 +358,5 @@ def run_unfinished() -> dict:
 def worker_missing() -> None:
     """A worker could not be set up: the run is called off once all others have said so or are ready."""
     sb_run_fail()
+    sb_team_leave(False)
     worker_ready_elsewhere()

@@ -35,6 +35,8 @@ sysbench.cmdline.options = {
     "Use this PostgreSQL variant when running with the PostgreSQL driver. The only currently " ..
     "supported variant is 'redshift'. When enabled, create_secondary is automatically disabled, " ..
     "and delete_inserts is set to 0"},
+  prepare_split = {
+    "Let all threads of prepare fill each table. The rows are the same for any number of threads", false},
   point_selects = {"Number of point SELECT queries per transaction", 10},
   range_selects = {"Enable/disable all range SELECT queries", true},
   range_size = {"Range size for range SELECT queries", 100},
@@ -60,6 +62,7 @@ for _, option in pairs(sysbench.cmdline.options) do
 end
 
 local dialects = require("oltp_dialects")
+local split = require("oltp_split")
 -- The library table, not its functions, is kept: a script may put its own distribution there.
 local rand = sysbench.rand
 local format = string.format
@@ -130,26 +133,24 @@ CREATE TABLE sbtest%d(
 ) %s %s]], table_num, id, empty, empty, key, engine, extra)
 end
 
-local function insert_rows(con, table_num)
-  local auto_inc, table_size = sysbench.opt.auto_inc, sysbench.opt.table_size
+local function insert_rows(con, table_num, first_id, last_id, with_ids)
+  local table_size = sysbench.opt.table_size
   con:bulk_insert_init(format("INSERT INTO sbtest%d(%sk, c, pad) VALUES",
-                              table_num, auto_inc and "" or "id, "))
-  for id = 1, table_size do
+                              table_num, with_ids and "id, " or ""))
+  for id = first_id, last_id do
     local c, pad = get_c_value(), get_pad_value()
     local k = rand.default(1, table_size)
-    if auto_inc then
-      con:bulk_insert_next(format("(%d, '%s', '%s')", k, c, pad))
-    else
+    if with_ids then
       con:bulk_insert_next(format("(%d, %d, '%s', '%s')", id, k, c, pad))
+    else
+      con:bulk_insert_next(format("(%d, '%s', '%s')", k, c, pad))
     end
   end
   con:bulk_insert_done()
 end
 
--- Create and fill one table, with its secondary index.
-function create_table(drv, con, table_num)
-  local opt = sysbench.opt
-  local driver_name = drv:name()
+local function create_empty_table(drv, con, table_num)
+  local table_size, driver_name = sysbench.opt.table_size, drv:name()
   if dialects.generated_id[driver_name] == nil then
     error("Unsupported database driver:" .. driver_name)
   end
@@ -158,16 +159,26 @@ function create_table(drv, con, table_num)
   print(format("Creating table 'sbtest%d'...", table_num))
   dialects.before_create(con, driver_name, table_num)
   con:query(sql)
-
-  if opt.table_size > 0 then
-    print(format("Inserting %d records into 'sbtest%d'", opt.table_size, table_num))
-    insert_rows(con, table_num)
+  if table_size > 0 then
+    print(format("Inserting %d records into 'sbtest%d'", table_size, table_num))
   end
+end
 
-  if opt.create_secondary and not is_redshift(driver_name) then
+local function create_secondary_index(drv, con, table_num)
+  if sysbench.opt.create_secondary and not is_redshift(drv:name()) then
     print(format("Creating a secondary index on 'sbtest%d'...", table_num))
     con:query(format("CREATE INDEX k_%d ON sbtest%d(k)", table_num, table_num))
   end
+end
+
+-- Create and fill one table, with its secondary index.
+function create_table(drv, con, table_num)
+  local opt = sysbench.opt
+  create_empty_table(drv, con, table_num)
+  if opt.table_size > 0 then
+    insert_rows(con, table_num, 1, opt.table_size, not opt.auto_inc)
+  end
+  create_secondary_index(drv, con, table_num)
 end
 
 -- Call f(table_num) for each table that is this thread's part of a parallel command.
@@ -181,8 +192,25 @@ end
 function cmd_prepare()
   local drv = sysbench.sql.driver()
   local con = drv:connect()
-  for_own_tables(function(table_num)
-    create_table(drv, con, table_num)
+  if not sysbench.opt.prepare_split then
+    for_own_tables(function(table_num)
+      create_table(drv, con, table_num)
+    end)
+    return true
+  end
+
+  local dialect = is_redshift(drv:name()) and "redshift" or drv:name()
+  local problem = split.problem(dialect)
+  if problem ~= nil then
+    error(problem, 0)
+  end
+  return split.make(for_own_tables, function(table_num)
+    create_empty_table(drv, con, table_num)
+  end, function(table_num, first_id, last_id)
+    insert_rows(con, table_num, first_id, last_id, true)
+  end, function(table_num)
+    create_secondary_index(drv, con, table_num)
+    split.continue_ids(con, dialect, table_num)
   end)
 end
 

@@ -186,8 +186,9 @@ class ScriptCommands:
             say(f"{situation} 'sysbench {self._script.name} {remedy}' and the same options")
 
     def _own_command(self, main: State, command: str, options: Mapping[str, Any]) -> ExitStatus:
-        threads = self._plan.threads
-        if threads == 1 or not main.command_parallel(command):
+        threads = self._plan.threads if main.command_parallel(command) else 1
+        core.team_setup(threads)
+        if threads == 1:
             ok = bool(main.call("call_command", command))
             main.close()
             return ExitStatus.OK if ok else ExitStatus.ERROR

@@ -2,9 +2,10 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 -- Arguments of the chunk: native of sysbench.ffi.lua. Returns the functions of sysbench.cmdline.
 local native = ...
-local ffi, sysbench, error, pairs, tostring, type = ffi, sysbench, error, pairs, tostring, type
+local ffi, sysbench, error, pairs, tonumber, tostring, type = ffi, sysbench, error, pairs, tonumber, tostring, type
 local concat, sort = concat, sort
 local sb_lua_set_test_args, sb_print_test_options = native("sb_lua_set_test_args"), native("sb_print_test_options")
+local sb_team_next, sb_team_meet = native("sb_team_next"), native("sb_team_meet")
 local ARG_NULL, ARG_BOOL, ARG_DOUBLE, ARG_STRING, ARG_LIST, ARG_MAX =
    native("SB_ARG_TYPE_NULL"), native("SB_ARG_TYPE_BOOL"), native("SB_ARG_TYPE_DOUBLE"),
    native("SB_ARG_TYPE_STRING"), native("SB_ARG_TYPE_LIST"), native("SB_ARG_TYPE_MAX")
@@ -87,6 +88,21 @@ end
 -- True unless the command returns false: nil stands for success.
 function cmdline.call_command(name)
    return definition_of(name)[1]() ~= false
+end
+
+-- For the threads of a parallel command: the numbers 0 .. n-1, each of which one thread gets. None are left once a
+-- thread has failed.
+function cmdline.share(n)
+   return function()
+      local number = tonumber(sb_team_next(n))
+      return number >= 0 and number or nil
+   end
+end
+
+-- Wait until all threads of a parallel command have come here, or have ended; false if one has failed. Numbers are
+-- shared out anew after that.
+function cmdline.meet()
+   return sb_team_meet()
 end
 
 function cmdline.print_test_options()

@@ -2,7 +2,8 @@
 -- and results, or false and the error as text.
 -- SPDX-License-Identifier: GPL-2.0-or-later
 -- Arguments of the chunk: native and part of sysbench.ffi.lua, and two functions of the engine's.
-local _, part, checked, log_failure = ...
+local native, part, checked, log_failure = ...
+local sb_team_leave = native("sb_team_leave")
 local ffi, _G, sysbench, loadstring, pairs, pcall, type = ffi, _G, sysbench, loadstring, pairs, pcall, type
 
 local main = {}
@@ -29,8 +30,9 @@ function main.call_command(name)
    local ok, result = pcall(call_cmdline, "call_command", name)
    if not ok then
       log_failure("sysbench.cmdline.call_command", result)
-      return false
+      result = false
    end
+   sb_team_leave(result ~= false)
    return result
 end
 

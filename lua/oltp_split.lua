@@ -1,0 +1,60 @@
+-- SPDX-License-Identifier: GPL-2.0-or-later
+--
+-- Library of the workloads: --prepare-split=on, by which all threads of prepare fill each table.
+--
+-- Tables are made of blocks of ids, and each block draws from numbers of its own: its rows are the
+-- same whichever thread makes it.
+
+local format = string.format
+
+local split = {}
+
+-- Rows of a block, which is two statements of at most 512 KiB.
+local BLOCK = 5000
+
+-- Dialects where an INSERT may give the values of a generated id; for the others there is
+-- --auto_inc=off.
+local takes_ids = {mysql = true, pgsql = true, sqlite = true}
+
+-- What keeps the tables of this dialect from being split, or nil.
+function split.problem(dialect)
+  if sysbench.cmdline.share == nil then
+    return "--prepare-split=on is unknown to this sysbench"
+  elseif sysbench.opt.auto_inc and not takes_ids[dialect] then
+    return format("--prepare-split=on gives the ids itself, and on %s that needs --auto_inc=off", dialect)
+  end
+  return nil
+end
+
+-- Make all tables: create(table_num) and finish(table_num) are called for this thread's own ones,
+-- insert(table_num, first_id, last_id) for the blocks that it gets. False if a thread has failed.
+function split.make(for_own_tables, create, insert, finish)
+  local opt, cmdline = sysbench.opt, sysbench.cmdline
+  for_own_tables(create)
+  if not cmdline.meet() then
+    return false
+  end
+
+  local blocks = math.ceil(opt.table_size / BLOCK)
+  for number in cmdline.share(blocks * opt.tables) do
+    local table_num, block = number % opt.tables + 1, math.floor(number / opt.tables)
+    sysbench.rand.seed(opt.rand_seed, table_num, block)
+    insert(table_num, block * BLOCK + 1, math.min((block + 1) * BLOCK, opt.table_size))
+  end
+
+  if not cmdline.meet() then
+    return false
+  end
+  for_own_tables(finish)
+  return true
+end
+
+-- Let the server go on with the ids where the rows end.
+function split.continue_ids(con, dialect, table_num)
+  if sysbench.opt.auto_inc and dialect == "pgsql" and sysbench.opt.table_size > 0 then
+    con:query(format("SELECT setval(pg_get_serial_sequence('sbtest%d', 'id'), %d)", table_num,
+                     sysbench.opt.table_size))
+  end
+end
+
+return split
