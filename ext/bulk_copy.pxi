@@ -18,6 +18,13 @@ cdef struct load_ops:
 cdef bint bulk_by_copy = False
 
 
+cdef void load_setup(bint by_copy) noexcept:
+    """A command begins, with --bulk=copy or without."""
+    global bulk_by_copy
+    bulk_by_copy = by_copy
+    across.loads_refused = 0
+
+
 cdef inline row_scan scan_of(db_connection *con, const char *text, size_t length) noexcept nogil:
     cdef row_scan s
     memset(&s, 0, sizeof(s))
@@ -116,7 +123,7 @@ cdef int load_flush(db_connection *con) noexcept nogil:
             return 0
         b.under_way = True
     began_ns = call_begin()
-    statement_begins(w, load.statement, load.statement_length)
+    statement_begins(w, load.statement, load.statement_length, NULL)
     rc = con.driver.ops.loads.send_rows(con, load.rows + LOAD_MARGIN, s.to - load.rows - LOAD_MARGIN)
     statement_ended(w)
     if rc != DB_OK:
@@ -141,7 +148,7 @@ cdef int load_end(db_connection *con) noexcept nogil:
     load.state = LOAD_ENDING
     con.has_rows = False
     con.affected = 0
-    statement_begins(w, load.statement, load.statement_length)
+    statement_begins(w, load.statement, load.statement_length, NULL)
     rc = con.driver.ops.loads.send_end(con)
     if rc == DB_OK:
         rc = db_receive(con)

@@ -483,9 +483,8 @@ def db_setup(str driver, double reconnect_timeout_s, bytes problem=b"No DB drive
              bint copy=False) -> None:
     """The driver of db_create(NULL); None for none, and `problem` is what a script is told then. `copy` is
     --bulk=copy. Forgets that SQL was used, and with what trouble."""
-    global default_driver, no_default_driver, reconnect_timeout_ns, bulk_by_copy
-    bulk_by_copy = copy
-    across.loads_refused = 0
+    global default_driver, no_default_driver, reconnect_timeout_ns
+    load_setup(copy)
     default_driver = driver_of(driver) if driver is not None else NULL
     _kept.append(problem)
     no_default_driver = problem

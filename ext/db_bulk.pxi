@@ -137,7 +137,7 @@ cdef int bulk_send_insert(db_connection *con) noexcept nogil:
     b.sent_ns = call_begin()
     con.operation = DB_OP_QUERY
     con.statement = NULL
-    statement_begins(w, b.sent, b.sent_length)
+    statement_begins(w, b.sent, b.sent_length, NULL)
     rc = con.driver.ops.send_query(con, b.sent, b.sent_length)
     statement_ended(w)
     if rc != DB_OK:
@@ -168,7 +168,7 @@ cdef int bulk_settle(db_connection *con) noexcept nogil:
     b.under_way = False
     if b.load.state != LOAD_NONE:
         return load_end(con)
-    statement_begins(w, b.sent, b.sent_length)
+    statement_begins(w, b.sent, b.sent_length, NULL)
     rc = db_receive(con)
     statement_ended(w)
     return bulk_end_insert(con, rc)
