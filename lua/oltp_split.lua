@@ -35,11 +35,17 @@ function split.make(for_own_tables, create, insert, finish)
     return false
   end
 
+  -- Threads work at ends of their own of a table, so that its index grows there as with one of them:
+  -- its blocks come in as many stretches as there are threads, from each one in turn.
   local blocks = math.ceil(opt.table_size / BLOCK)
-  for number in cmdline.share(blocks * opt.tables) do
-    local table_num, block = number % opt.tables + 1, math.floor(number / opt.tables)
-    sysbench.rand.seed(opt.rand_seed, table_num, block)
-    insert(table_num, block * BLOCK + 1, math.min((block + 1) * BLOCK, opt.table_size))
+  local stretch = math.ceil(blocks / opt.threads)
+  for number in cmdline.share(stretch * opt.threads * opt.tables) do
+    local table_num, turn = number % opt.tables + 1, math.floor(number / opt.tables)
+    local block = turn % opt.threads * stretch + math.floor(turn / opt.threads)
+    if block < blocks then
+      sysbench.rand.seed(opt.rand_seed, table_num, block)
+      insert(table_num, block * BLOCK + 1, math.min((block + 1) * BLOCK, opt.table_size))
+    end
   end
 
   if not cmdline.meet() then
