@@ -278,7 +278,7 @@ cdef int pgsql_send_rows(db_connection *con, char *rows, size_t length) noexcept
     cdef char *message = rows - PG_HEADER
     cdef char said
     # An error that is there already ends it; the server would drop all rows to come.
-    if s.ssl == NULL and recv(s.fd, &said, 1, MSG_PEEK | MSG_DONTWAIT) == 1 and said == c"E":
+    if s.tls.ssl == NULL and recv(s.fd, &said, 1, MSG_PEEK | MSG_DONTWAIT) == 1 and said == c"E":
         return DB_FAILED
     message[0] = c"d"
     return DB_OK if pg_write(s, message, pg_ended(message, rows + length) - message) else DB_FAILED

@@ -33,7 +33,8 @@ sysbench.cmdline = late({
    ARG_NULL = 0, ARG_BOOL = 1, ARG_INT = 2, ARG_SIZE = 3, ARG_DOUBLE = 4, ARG_STRING = 5, ARG_LIST = 6,
    ARG_FILE = 7, ARG_MAX = 8,
    PARALLEL_COMMAND = true,
-}, "sysbench.cmdline", "read_cmdline_options command_defined command_parallel call_command print_test_options share meet")
+}, "sysbench.cmdline",
+   "read_cmdline_options command_defined command_parallel call_command print_test_options share meet")
 
 -- The names of sysbench 0.5.
 thread_id, test, mysql_table_engine, myisam_max_rows = tid, script_path, "innodb", 1000000

@@ -4,10 +4,11 @@
 local native = ...
 local ffi, assert = ffi, assert
 local sb_rand_uniform, sb_rand_uniform_uint64, sb_rand_uniform_double, sb_rand_default, sb_rand_gaussian,
-   sb_rand_special, sb_rand_pareto, sb_rand_zipfian, sb_rand_unique, sb_rand_str, sb_rand_varstr =
+   sb_rand_special, sb_rand_pareto, sb_rand_zipfian, sb_rand_unique, sb_rand_str, sb_rand_varstr, sb_rand_seed =
    native("sb_rand_uniform"), native("sb_rand_uniform_uint64"), native("sb_rand_uniform_double"),
    native("sb_rand_default"), native("sb_rand_gaussian"), native("sb_rand_special"), native("sb_rand_pareto"),
-   native("sb_rand_zipfian"), native("sb_rand_unique"), native("sb_rand_str"), native("sb_rand_varstr")
+   native("sb_rand_zipfian"), native("sb_rand_unique"), native("sb_rand_str"), native("sb_rand_varstr"),
+   native("sb_rand_seed")
 
 local rand = {}
 
@@ -22,7 +23,7 @@ function rand.zipfian(a, b) return sb_rand_zipfian(a, b) end
 function rand.unique() return sb_rand_unique() end
 
 -- Begin this thread's numbers anew: what follows is the same for the same numbers.
-function rand.seed(seed, stream, part) C.sb_rand_seed(seed, stream or 0, part or 0) end
+function rand.seed(seed, stream, part) sb_rand_seed(seed, stream or 0, part or 0) end
 
 -- One buffer for all strings, grown when a longer one is asked for.
 local buffer, size = ffi.new("char[?]", 256), 256
