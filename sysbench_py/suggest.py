@@ -34,6 +34,9 @@ def option_meant(typed: str, known: Iterable[str]) -> str:
     """The same for the name of an option, typed without its dashes."""
     spellings = {name.replace("_", "-"): name for name in known}
     wanted = typed.replace("_", "-")
+    if wanted in spellings:
+        # Right, and only out of place.
+        return ""
     # Before 1.0, options of the OLTP tests began with the name of the test.
     name = closest(wanted, spellings) or closest(wanted.removeprefix("oltp-"), spellings)
     return f"did you mean --{spellings[name]}?" if name else ""
