@@ -22,6 +22,7 @@ from tests.support.core_sql import Connection, Core
 from tests.support.mariadb import MariaDB
 from tests.support.reference import ours, reference
 from tests.support.server import DATABASE
+from tests.support.tls import make_certificates
 
 
 @pytest.fixture
@@ -130,6 +131,25 @@ def test_tls_from_the_working_directory(mariadb_tls: MariaDB, authority: Path, m
     files = [f"--mysql-ssl-{kind}={authority.parent}/client-{kind}.pem" for kind in ("key", "cert")]
     Core(*account, "--mysql-ssl=required", *files).connect().release()
     mariadb_tls.sql("DROP USER certified@'%'")
+
+
+@pytest.mark.parametrize("mode", ["on", "required", "preferred", "verify_ca"])
+def test_an_authority_that_is_named_is_asked(
+    mariadb_tls: MariaDB, tmp_path: Path, mode: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    make_certificates(tmp_path / "other")
+    with pytest.raises(ConnectionError):
+        Core(*mariadb_tls.args, f"--mysql-ssl={mode}", f"--mysql-ssl-ca={tmp_path}/other/cacert.pem").connect()
+    assert "FATAL: error 2026: TLS/SSL error: self-signed certificate in certificate chain" in capfd.readouterr().out
+
+
+def test_a_wrong_authority_is_refused_by_both(mariadb_tls: MariaDB, tmp_path: Path) -> None:
+    make_certificates(tmp_path / "other")
+    arguments = ("oltp_point_select", *mariadb_tls.args, "--mysql-ssl=on", "--time=1", "run")
+    for run in (reference, ours):
+        result = run(*arguments, cwd=tmp_path / "other")
+        assert result.status == 1
+        assert "error 2026: TLS/SSL error: self-signed certificate in certificate chain" in result.stdout
 
 
 @compat("tls-files")

@@ -57,7 +57,9 @@ def make_tls(mode: str, files: dict[str, str], cipher: str, *, in_python: bool) 
     # The certificates that MySQL servers make for themselves lack what strict checks ask for.
     context.verify_flags &= ~getattr(ssl, "VERIFY_X509_STRICT", 0)
     context.check_hostname = mode == "verify_identity"
-    context.verify_mode = ssl.CERT_REQUIRED if mode.startswith("verify") else ssl.CERT_NONE
+    # As MariaDB's own clients do: whoever names an authority wants it asked, whatever the mode.
+    checked = bool(ca) or mode.startswith("verify")
+    context.verify_mode = ssl.CERT_REQUIRED if checked else ssl.CERT_NONE
     if certificate:
         _use("mysql-ssl-cert", certificate, lambda: context.load_cert_chain(certificate, key, phrase.ask))
     if cipher:
