@@ -35,7 +35,9 @@ class Module:
     @property
     def version(self) -> str:
         """Empty if it has none."""
-        return str(getattr(self.module, "__version__", "")).partition(" ")[0]
+        # That of PyMySQL has in __version__ the one of mysqlclient that it stands for.
+        version = getattr(self.module, "VERSION_STRING", None) or getattr(self.module, "__version__", "")
+        return str(version).partition(" ")[0]
 
     def connect(self, positional: tuple[Any, ...], named: dict[str, Any]) -> Any:
         """A connection. Raises what the module raises."""

@@ -183,4 +183,4 @@ def installed() -> str:
     """The version of PyMySQL. Raises ImportError without it."""
     from sysbench_py.drivers.mysql_import import import_pymysql
 
-    return f"PyMySQL {import_pymysql().__version__}"
+    return f"PyMySQL {import_pymysql().VERSION_STRING}"

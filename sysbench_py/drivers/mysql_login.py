@@ -158,7 +158,7 @@ def log_in(endpoint: Endpoint, account: Account, tls: Tls | None, compress: bool
         login._secure = stream.family == socket.AF_UNIX
         login.connect(stream)
         # MariaDB puts 5.5.5- before its version, for old replicas that would not understand it.
-        note("mysql", f"PyMySQL {pymysql.__version__}", login.server_version.removeprefix("5.5.5-"))
+        note("mysql", f"PyMySQL {pymysql.VERSION_STRING}", login.server_version.removeprefix("5.5.5-"))
         return login.hand_over()
     except Exception as error:
         number, state, message = _describe(error, endpoint)
