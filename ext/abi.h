@@ -128,6 +128,7 @@ void sb_store_script(const char *path, const char *code, size_t length);
 sql_driver *db_create(const char *name);
 sql_connection *db_connection_create(sql_driver *driver, int thread_id);
 int db_connection_reconnect(sql_connection *con);
+int db_connection_settle(sql_connection *con);
 int db_connection_close(sql_connection *con);
 void db_connection_release(sql_connection *con);
 sql_result *db_query(sql_connection *con, const char *query, size_t length);

@@ -42,7 +42,6 @@ cdef int load_prepare(db_connection *con) noexcept nogil:
     cdef row_scan s = scan_of(con, b.text, b.head)
     cdef size_t size = b.head + 256
     load.columns = 0
-    load.sent = 0
     if con.driver.ops.loads == NULL:
         load_refuse(con, b"the driver has no statement for it")
         return 0
@@ -76,6 +75,7 @@ cdef int load_begin(db_connection *con) noexcept nogil:
     cdef bulk_load *load = &con.bulk.load
     cdef int rc
     load.state = LOAD_ASKED
+    load.sent = 0
     con.operation = DB_OP_QUERY
     con.statement = NULL
     rc = con.driver.ops.send_query(con, load.statement, load.statement_length)
@@ -158,7 +158,6 @@ cdef int load_end(db_connection *con) noexcept nogil:
     db_free_result(con)
     if rc == DB_OK and con.driver.ops.loads.check != NULL:
         rc = con.driver.ops.loads.check(con)
-    load.sent = 0
     if rc != DB_OK:
         db_failed(con, load.statement, load.statement_length)
         return 1

@@ -270,19 +270,21 @@ cdef void db_drop_session(db_connection *con) noexcept nogil:
 
 
 cdef public int db_connection_close(sql_connection *handle) noexcept nogil:
+    """1 if a bulk insert was under way and has failed."""
     cdef db_connection *con = <db_connection *>handle
+    cdef int rc
     db_clear_error(con)
     if con.session == NULL:
         sb_log(LOG_ALERT, b"attempt to close an already closed connection")
         return 0
-    if con.bulk != NULL and con.bulk.under_way:
-        bulk_settle(con)
+    rc = db_connection_settle(handle)
     db_drop_session(con)
-    return 0
+    return rc
 
 
 cdef public void db_connection_release(sql_connection *handle) noexcept nogil:
     """The Lua object is gone."""
+    db_connection_settle(handle)
     db_drop_session(<db_connection *>handle)
     db_unref(<db_connection *>handle)
 
@@ -493,8 +495,3 @@ def db_setup(str driver, double reconnect_timeout_s, bytes problem=b"No DB drive
     across.table_trouble = DB_TROUBLE_NONE
     across.connections = 0
     across.refusals = 0
-
-
-def db_used() -> bool:
-    """Whether any script has asked for an SQL driver, so that reports have their SQL form."""
-    return bool(sb_flag(&across.sql_used))

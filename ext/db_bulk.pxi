@@ -174,6 +174,14 @@ cdef int bulk_settle(db_connection *con) noexcept nogil:
     return bulk_end_insert(con, rc)
 
 
+cdef public int db_connection_settle(sql_connection *handle) noexcept nogil:
+    """Wait for the outcome of what a bulk insert has sent, if any; 1 if that has failed."""
+    cdef db_connection *con = <db_connection *>handle
+    if con.session == NULL or con.bulk == NULL or not con.bulk.under_way:
+        return 0
+    return bulk_settle(con)
+
+
 cdef int bulk_flush(db_connection *con) noexcept nogil:
     cdef int rc
     if con.bulk.copies:

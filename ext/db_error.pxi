@@ -126,6 +126,8 @@ cdef void db_recover(db_connection *con) noexcept nogil:
 cdef public int db_connection_reconnect(sql_connection *handle) noexcept nogil:
     """Close the session, if any, and connect anew with the same parameters. Counts one reconnect."""
     cdef db_connection *con = <db_connection *>handle
+    if db_connection_settle(handle) != 0:
+        return 1
     db_drop_session(con)
     if db_connect(con, True) != DB_OK:
         error_note(con)
@@ -133,6 +135,11 @@ cdef public int db_connection_reconnect(sql_connection *handle) noexcept nogil:
         return 1
     count(worker_of(con.pub.thread_id), <int>SB_CNT_RECONNECT, 1)
     return 0
+
+
+def db_used() -> bool:
+    """Whether any script has asked for an SQL driver, so that reports have their SQL form."""
+    return bool(sb_flag(&across.sql_used))
 
 
 def db_table_trouble() -> str | None:

@@ -39,8 +39,7 @@ class LuaTeam:
         if state is None:
             return False
         ok = bool(state.call(function, argument(thread_id)))
-        state.close()
-        return ok
+        return state.close() and ok
 
     def _run_in_turn(self, thread_ids: Sequence[int], function: str, argument: Callable[[int], int | str]) -> bool:
         states = []
@@ -56,15 +55,15 @@ class LuaTeam:
             for _ in loaded:
                 core.worker_missing()
             return False
-        for state in loaded:
-            state.close()
-        return len(loaded) == len(states) and all(body.succeeded() for body in bodies)
+        closed = [state.close() for state in loaded]
+        return len(loaded) == len(states) and all(closed) and all(body.succeeded() for body in bodies)
 
     def _load(self, thread_id: int) -> State | None:
         """None, after a message, on failure."""
         try:
             state = State(self._script, thread_id)
             state.load()
+            state.set_options(self._options)
         except (UsageError, MemoryError) as error:
             if isinstance(error, MemoryError):
                 log(FATAL, "not enough memory for another Lua state: use fewer --threads")
@@ -72,5 +71,4 @@ class LuaTeam:
                 log(FATAL, f"`thread_init' function failed: {error}")
             core.worker_missing()
             return None
-        state.set_options(self._options)
         return state

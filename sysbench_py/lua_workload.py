@@ -84,8 +84,7 @@ class LuaWorkload(Workload):
             state.close()
         if self._main.call("defined", "done"):
             self._main.call("call", "done")
-        self._main.close()
-        return not self._hook_failed
+        return self._main.close() and not self._hook_failed
 
     def _background_state(self, hook: str) -> State:
         """The state in which a report hook runs, made at its first use."""

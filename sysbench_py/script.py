@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from lupa.luajit21 import LuaRuntime
+from lupa.luajit21 import LuaError, LuaRuntime
 
 from sysbench_py import core
 from sysbench_py.errors import UsageError
@@ -183,7 +183,7 @@ class State:
             os.fsencode(script.search_cpath()),
         )
         shared = _shared()
-        native, part, late = self._runtime.execute(shared.declarations, shared.types)
+        native, part, late, parts = self._runtime.execute(shared.declarations, shared.types)
         if script.luajit_cmd:
             problem = self._runtime.execute(_chunk("internal/sysbench.luajit"), os.fsencode(script.luajit_cmd))
             if problem:
@@ -198,11 +198,15 @@ class State:
             *(thread_id, version, b"sysbench " + version),
             *(argv, _to_lua(self._runtime, script.command), _to_lua(self._runtime, script.name)),
         )
-        self._engine = self._runtime.execute(shared.engine, native, part)
+        self._engine = self._runtime.execute(shared.engine, native, part, parts)
 
     def call(self, function: str, *arguments: Any) -> Any:
-        """Call a function of lua/internal/sysbench.engine.lua."""
-        return self._engine[function.encode()](*(_to_lua(self._runtime, item) for item in arguments))
+        """Call a function of lua/internal/sysbench.engine.lua. Raises UsageError if what the script has made of
+        its state breaks even that."""
+        try:
+            return self._engine[function.encode()](*(_to_lua(self._runtime, item) for item in arguments))
+        except LuaError as error:
+            raise UsageError.fatal(str(error)) from error
 
     def body(self, function: str, argument: Any) -> Body:
         """Such a call as a C function without arguments."""
@@ -275,9 +279,9 @@ class State:
         """The names of all of them, sorted."""
         return sorted(os.fsdecode(name) for name in self.call("command_names").values())
 
-    def close(self) -> None:
-        """Close connections that nobody refers to."""
-        self.call("close")
+    def close(self) -> bool:
+        """Close connections that nobody refers to; false, after a message, if a bulk insert under way has failed."""
+        return bool(self.call("close"))
 
 
 def luajit_version() -> str:

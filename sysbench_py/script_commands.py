@@ -54,8 +54,7 @@ class ScriptCommands:
 
     def load_only(self) -> ExitStatus:
         """Run the script's body and nothing else; it can see a command, but that is not done."""
-        self._start(next(iter(self._cmdline.commands), None)).close()
-        return ExitStatus.OK
+        return _closed(self._start(next(iter(self._cmdline.commands), None)))
 
     def describe(self) -> tuple[list[Option], list[str]]:
         """The options and commands that the script has, once its body has run."""
@@ -68,8 +67,7 @@ class ScriptCommands:
         if not self._cmdline.commands:
             main = self._start(None)
             self._advise(main)
-            main.close()
-            return ExitStatus.OK
+            return _closed(main)
         for number, command in enumerate(self._cmdline.commands):
             status = self._execute(command, first=number == 0)
             if status is not ExitStatus.OK:
@@ -121,8 +119,7 @@ class ScriptCommands:
             if main.command_defined(command):
                 return self._own_command(main, command, options)
             ok = main.call("call", command)
-            main.close()
-            return ExitStatus.OK if ok or command == "help" else ExitStatus.ERROR
+            return _closed(main, ok or command == "help")
 
     def _run(self, main: State, options: Mapping[str, Any]) -> ExitStatus:
         # Late: help and prepare need none of what only a run does.
@@ -189,9 +186,7 @@ class ScriptCommands:
         threads = self._plan.threads if main.command_parallel(command) else 1
         core.team_setup(threads)
         if threads == 1:
-            ok = bool(main.call("call_command", command))
-            main.close()
-            return ExitStatus.OK if ok else ExitStatus.ERROR
+            return _closed(main, main.call("call_command", command))
 
         team = LuaTeam(main.script, options, self._plan)
         log(NOTICE, "Initializing worker threads...\n")
@@ -199,8 +194,12 @@ class ScriptCommands:
         crew = Crew(lambda ids: team.run_command(ids, command), groups, self._plan.thread_stack_size_bytes)
         crew.start()
         crew.join()
-        main.close()
-        return ExitStatus.ERROR if crew.failed else ExitStatus.OK
+        return _closed(main, not crew.failed)
+
+
+def _closed(main: State, ok: bool = True) -> ExitStatus:
+    """The status of a command that is done, `ok` or not."""
+    return ExitStatus.OK if main.close() and ok else ExitStatus.ERROR
 
 
 def _commands(main: State) -> list[str]:

@@ -375,3 +375,40 @@ def test_no_file_is_ever_sent(fake: FakeMySQL, tmp_path: Path, name: bytes) -> N
     assert result.status == 1
     assert not any(b"secret" in command for command in fake.commands)
     assert len(fake.commands) <= 2
+
+
+MANY = "for i = 1, 4000 do con:bulk_insert_next(([[(%d, NULL, '%s')]]):format({id}, ('x'):rep(180))) end\n"
+HEAD = 'con:bulk_insert_init("INSERT INTO t VALUES")\n'
+
+
+@pytest.mark.parametrize("mode", ["--bulk=insert", COPY])
+def test_statements_of_a_bulk_insert_that_is_not_ended(server: Server, mode: str, tmp_path: Path) -> None:
+    """What has been sent is in the table when the script is done, as if each statement had been waited for."""
+    make_table(server, "a INT, b INT, c TEXT")
+    (tmp_path / "open.lua").write_text(
+        f"function prepare()\ncon = sysbench.sql.driver():connect()\n{HEAD}{MANY.format(id='i')}end\n"
+    )
+    result = ours("open.lua", *server.args, mode, "prepare", cwd=tmp_path)
+    assert (result.status, result.stdout.count("FATAL")) == (0, 0), result.stdout
+    ((rows_there,),) = server.sql("SELECT COUNT(*) FROM t")
+    assert 2000 < rows_there < 4000
+
+
+@pytest.mark.parametrize("mode", ["--bulk=insert", COPY])
+@pytest.mark.parametrize("end", ["", "con:disconnect()", "con:reconnect()", "con = nil"])
+def test_failure_of_a_bulk_insert_that_is_not_ended(server: Server, mode: str, end: str, tmp_path: Path) -> None:
+    make_table(server, "a INT PRIMARY KEY, b INT, c TEXT")
+    (tmp_path / "open.lua").write_text(
+        f"function prepare()\ncon = sysbench.sql.driver():connect()\n{HEAD}{MANY.format(id='1')}{end}\nend\n"
+    )
+    result = ours("open.lua", *server.args, mode, "prepare", cwd=tmp_path)
+    assert result.status == 1
+    assert re.search("FATAL: .*[Dd]uplicate", result.stdout), result.stdout
+
+
+def test_reconnect_ends_a_load(server: Server, tmp_path: Path) -> None:
+    make_table(server, "a INT, b INT, c TEXT")
+    more = f"con:reconnect()\n{MANY.format(id='i + 4000')}con:bulk_insert_done()"
+    result = run(server, tmp_path, HEAD + MANY.format(id="i") + more, COPY)
+    assert result.status == 0, result.stdout
+    assert server.sql("SELECT COUNT(*), MIN(a), MAX(a) FROM t") == [(8000, 1, 8000)]

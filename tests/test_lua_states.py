@@ -350,3 +350,48 @@ def test_python_cannot_be_reached(tmp_path: Path) -> None:
     script = tmp_path / "reach.lua"
     script.write_text("print(python, package.loaded.python, pcall(require, 'python') == false)")
     assert ours(str(script), "--verbosity=0").stdout == "nil\tnil\ttrue\n"
+
+
+STRICT = """
+setmetatable(_G, {
+   __index = function(_, name) error("undefined " .. name, 2) end,
+   __newindex = function(_, name) error("new global " .. name, 2) end,
+})
+rawset(_G, "event", function() %s end)
+"""
+
+
+def test_script_that_is_strict_about_globals(tmp_path: Path) -> None:
+    (tmp_path / "strict.lua").write_text(STRICT % "sb_rand(1, 10)")
+    result = ours("strict.lua", "--events=3", "--table-size=5", "run", cwd=tmp_path)
+    assert (result.status, report(result.stdout)["events"]) == (0, 3), result.stdout
+
+
+@pytest.mark.parametrize("statement", ["sysbench.sql.driver():connect():query('no sql')", "db_query('no sql')"])
+def test_strict_script_is_told_the_error_of_its_statement(statement: str, tmp_path: Path) -> None:
+    (tmp_path / "strict.lua").write_text(STRICT % statement)
+    result = ours("strict.lua", "--db-driver=sqlite", "--sqlite-db=:memory:", "--events=1", "run", cwd=tmp_path)
+    assert result.status == 1
+    assert "new global" not in result.stdout and "syntax error" in result.stdout
+
+
+def test_hooks_that_cannot_be_asked_for(tmp_path: Path) -> None:
+    (tmp_path / "hooks.lua").write_text(
+        "sysbench.hooks = setmetatable({}, {__index = function() error('no hook') end}) function event() end"
+    )
+    result = ours("hooks.lua", "--events=2", "run", cwd=tmp_path)
+    assert (result.status, result.stderr, report(result.stdout)["events"]) == (0, "", 2)
+
+
+@pytest.mark.parametrize("kind", ["sql_connection", "sql_result", "sb_histogram"])
+def test_types_of_the_core_keep_their_methods(kind: str, tmp_path: Path) -> None:
+    """Also before anything has used them."""
+    (tmp_path / "own.lua").write_text(
+        f"""
+        print(pcall(require("ffi").metatype, "{kind}", {{}}))
+        local con = sysbench.sql.driver():connect()
+        print(con:query_row("SELECT 1"), sysbench.histogram.new(10, 1, 2))
+        """
+    )
+    result = ours("own.lua", "--db-driver=sqlite", "--sqlite-db=:memory:", "--verbosity=0", cwd=tmp_path)
+    assert result.stdout == "false\tcannot change a protected metatable\n1\t<sb_histogram>\n"

@@ -11,8 +11,8 @@ local sb_log, core_query, core_bulk_insert_init, core_bulk_insert_next, core_bul
    native("sb_log"), native("db_query"), native("db_bulk_insert_init"), native("db_bulk_insert_next"),
    native("db_bulk_insert_done"), native("db_prepare"), native("db_statement_release"), native("SQL_TYPE_VARCHAR"),
    native("db_execute"), native("db_free_results")
-local _G, error, getmetatable, pcall, setmetatable, tonumber, tostring, type, unpack =
-   _G, error, getmetatable, pcall, setmetatable, tonumber, tostring, type, unpack
+local _G, error, getmetatable, pcall, rawset, setmetatable, tonumber, tostring, type, unpack =
+   _G, error, getmetatable, pcall, rawset, setmetatable, tonumber, tostring, type, unpack
 local format, max = format, max
 
 local legacy = {}
@@ -81,7 +81,7 @@ local function connect()
    if not ok then
       error("DB initialization failed", 3)
    end
-   _G.db_driver = drv:name()
+   rawset(_G, "db_driver", drv:name())
    ok, con = pcall(drv.connect, drv)
    if not ok then
       con = nil

@@ -1,7 +1,7 @@
 -- What the engine calls in a state. Every function returns true and results, or false and the error as text.
 -- SPDX-License-Identifier: GPL-2.0-or-later
--- Arguments of the chunk: native and part of sysbench.ffi.lua.
-local native, part = ...
+-- Arguments of the chunk: native, part and parts of sysbench.ffi.lua.
+local native, part, parts = ...
 local ffi = require("ffi")
 local sb_log, sb_run_fail, sb_worker_ready, sb_worker_done, sb_store_script, sb_stored_script =
    native("sb_log"), native("sb_run_fail"), native("sb_worker_ready"), native("sb_worker_done"),
@@ -9,8 +9,9 @@ local sb_log, sb_run_fail, sb_worker_ready, sb_worker_done, sb_store_script, sb_
 local FATAL = 0
 -- What a script makes of the globals must not break the engine.
 local _G, package, sysbench = _G, package, sysbench
-local collectgarbage, error, loadfile, loadstring, pairs, pcall, require, setmetatable, tonumber, tostring, type =
-   collectgarbage, error, loadfile, loadstring, pairs, pcall, require, setmetatable, tonumber, tostring, type
+local collectgarbage, error, loadfile, loadstring, pairs, pcall, rawset, require, setmetatable, tonumber, tostring,
+   type = collectgarbage, error, loadfile, loadstring, pairs, pcall, rawset, require, setmetatable, tonumber, tostring,
+   type
 local open, dump, format, to_string = io.open, string.dump, string.format, ffi.string
 
 local engine = {}
@@ -41,6 +42,19 @@ local function checked(ok, ...)
       return true, ...
    end
    return false, text_of((...))
+end
+
+local function index(object, key)
+   return object[key]
+end
+
+-- A field; nil if there is none, or if asking for it is an error: scripts may be strict about globals.
+local function field(object, key)
+   local ok, value = pcall(index, object, key)
+   if ok then
+      return value
+   end
+   return nil
 end
 
 local function log_failure(name, err)
@@ -122,8 +136,8 @@ function engine.set_options(options)
       return
    end
    for name, value in pairs(options) do
-      if type(_G[name]) ~= "function" then
-         _G[name] = value
+      if type(field(_G, name)) ~= "function" then
+         rawset(_G, name, value)
       end
    end
 end
@@ -133,7 +147,7 @@ jit.off(engine.set_options)
 
 -- Call a global function; its errors are logged under its name.
 function engine.call(name, ...)
-   local ok, err = pcall(_G[name], ...)
+   local ok, err = pcall(field(_G, name), ...)
    if not ok then
       log_failure(name, err)
    end
@@ -142,20 +156,20 @@ end
 
 -- A whole worker: set up, wait for the others, run events, tear down. Whether the run went well so far.
 function engine.run_worker(thread_id)
-   if thread_init and not engine.call("thread_init", thread_id) then
+   if field(_G, "thread_init") and not engine.call("thread_init", thread_id) then
       sb_run_fail()
    end
    make_room()
    if not sb_worker_ready(thread_id) then
       return false
    end
-   local ok, err = pcall(thread_run, thread_id)
+   local ok, err = pcall(field(_G, "thread_run"), thread_id)
    if not ok then
       sb_run_fail()
       log_failure("thread_run", err)
       return false
    end
-   if thread_done then
+   if field(_G, "thread_done") then
       engine.call("thread_done", thread_id)
    end
    sb_worker_done(thread_id)
@@ -172,12 +186,20 @@ function engine.body(name, argument)
    end
 end
 
--- Close connections that nobody refers to.
+-- See to what connections have under way, and close those that nobody refers to; whether that went well.
 function engine.close()
+   local sql = parts["sysbench.sql"]
+   local problem = sql and sql.settle()
+   if problem then
+      sb_log(FATAL, problem)
+   end
    collectgarbage()
+   return not problem
 end
 
 make_room()
 
 -- The other functions are for the main state.
-return setmetatable(engine, { __index = function(_, name) return part("sysbench.main", checked, log_failure)[name] end })
+return setmetatable(engine, {
+   __index = function(_, name) return part("sysbench.main", checked, log_failure, field)[name] end,
+})

@@ -1,10 +1,10 @@
 -- The core's declarations, and the parts of this library that are loaded when they are first needed.
 -- SPDX-License-Identifier: GPL-2.0-or-later
 -- Argument of the chunk: the types of abi.h, and sb_stored. Returns the functions native, part and late, which other
--- chunks get as their first arguments.
+-- chunks get as their first arguments, and the parts that are loaded.
 local types = ...
 ffi = require("ffi")
-local C, cdef, to_string = ffi.C, ffi.cdef, ffi.string
+local C, cdef, metatype, to_string = ffi.C, ffi.cdef, ffi.metatype, ffi.string
 local gmatch, loadstring, setfenv, type = string.gmatch, loadstring, setfenv, type
 cdef(types)
 local sb_stored = C.sb_stored
@@ -16,8 +16,9 @@ sysbench = { sql = {} }
 local kept = {
    _G = _G, ffi = ffi, sysbench = sysbench, sql = sysbench.sql, assert = assert, error = error,
    getmetatable = getmetatable, loadstring = loadstring, pcall = pcall, pairs = pairs, rawequal = rawequal,
-   select = select, setmetatable = setmetatable, tonumber = tonumber, tostring = tostring, type = type,
-   unpack = unpack, format = string.format, concat = table.concat, sort = table.sort, max = math.max,
+   rawset = rawset, select = select, setmetatable = setmetatable, tonumber = tonumber, tostring = tostring, type = type,
+   unpack = unpack, metatype = metatype, format = string.format, concat = table.concat, sort = table.sort,
+   max = math.max,
 }
 
 local function stored(name)
@@ -90,4 +91,10 @@ function ffi.cdef(...)
    return part("sysbench.cdef", cdef, stored("types"))(...)
 end
 
-return native, part, late
+-- The types of the core are not to be had, as ever.
+function ffi.metatype(...)
+   declare_all()
+   return metatype(...)
+end
+
+return native, part, late, parts

@@ -2,7 +2,7 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 -- Arguments of the chunk: native of sysbench.ffi.lua. Returns what belongs into sysbench.histogram.
 local native = ...
-local ffi, error, tostring, format = ffi, error, tostring, format
+local ffi, metatype, error, tostring, format = ffi, metatype, error, tostring, format
 local sb_histogram_new, sb_histogram_update, sb_histogram_print, sb_histogram_delete =
    native("sb_histogram_new"), native("sb_histogram_update"), native("sb_histogram_print"),
    native("sb_histogram_delete")
@@ -21,6 +21,6 @@ local histogram = {}
 function histogram:update(value) sb_histogram_update(self, value) end
 function histogram:print() sb_histogram_print(self) end
 
-ffi.metatype("sb_histogram", { __index = histogram, __tostring = function() return "<sb_histogram>" end })
+metatype("sb_histogram", { __index = histogram, __tostring = function() return "<sb_histogram>" end })
 
 return { new = new }

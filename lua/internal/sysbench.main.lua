@@ -1,8 +1,8 @@
 -- What the engine calls in few states: the main one, those of reports and of commands. Every function returns true
 -- and results, or false and the error as text.
 -- SPDX-License-Identifier: GPL-2.0-or-later
--- Arguments of the chunk: native and part of sysbench.ffi.lua, and two functions of the engine's.
-local native, part, checked, log_failure = ...
+-- Arguments of the chunk: native and part of sysbench.ffi.lua, and three functions of the engine's.
+local native, part, checked, log_failure, field = ...
 local sb_team_leave = native("sb_team_leave")
 local ffi, _G, sysbench, loadstring, pairs, pcall, type = ffi, _G, sysbench, loadstring, pairs, pcall, type
 
@@ -59,17 +59,17 @@ end
 -- init and done are called whatever they are, as in the original; anything else must be a function to count.
 function main.defined(name)
    if name == "init" or name == "done" then
-      return _G[name] ~= nil
+      return field(_G, name) ~= nil
    end
-   return type(_G[name]) == "function"
+   return type(field(_G, name)) == "function"
 end
 
 function main.hook_defined(name)
-   return type(sysbench.hooks) == "table" and sysbench.hooks[name] ~= nil
+   return type(sysbench.hooks) == "table" and field(sysbench.hooks, name) ~= nil
 end
 
 function main.call_hook(name, ...)
-   local ok, err = pcall(sysbench.hooks[name], ...)
+   local ok, err = pcall(field(sysbench.hooks, name), ...)
    if not ok then
       log_failure(name, err)
    end

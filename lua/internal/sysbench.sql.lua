@@ -2,23 +2,24 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 -- Arguments of the chunk: native of sysbench.ffi.lua. Returns what belongs into sysbench.sql.
 local native = ...
-local ffi, sysbench = ffi, sysbench
+local ffi, metatype, sysbench = ffi, metatype, sysbench
 local NULL = nil
 local DB_ERROR_NONE, DB_ERROR_FATAL = native("DB_ERROR_NONE"), native("DB_ERROR_FATAL")
 local BIGINT, DOUBLE = native("SQL_TYPE_BIGINT"), native("SQL_TYPE_DOUBLE")
 local CHAR, VARCHAR = native("SQL_TYPE_CHAR"), native("SQL_TYPE_VARCHAR")
-local db_no_result, db_create, db_connection_create, db_connection_release, db_connection_close,
+local db_no_result, db_create, db_connection_create, db_connection_release, db_connection_settle, db_connection_close,
    db_connection_reconnect, db_query, db_more_results, db_next_result, db_fetch_row, db_free_results, db_prepare,
    db_statement_release, db_bulk_insert_init, db_bulk_insert_next, db_bulk_insert_done, db_bind_create,
    db_param_release, db_bind_param, db_execute, db_close, db_param_set_string, db_param_set_rand_str =
    native("db_no_result"), native("db_create"), native("db_connection_create"), native("db_connection_release"),
-   native("db_connection_close"), native("db_connection_reconnect"), native("db_query"), native("db_more_results"),
+   native("db_connection_settle"), native("db_connection_close"), native("db_connection_reconnect"),
+   native("db_query"), native("db_more_results"),
    native("db_next_result"), native("db_fetch_row"), native("db_free_results"), native("db_prepare"),
    native("db_statement_release"), native("db_bulk_insert_init"), native("db_bulk_insert_next"),
    native("db_bulk_insert_done"), native("db_bind_create"), native("db_param_release"), native("db_bind_param"),
    native("db_execute"), native("db_close"), native("db_param_set_string"), native("db_param_set_rand_str")
-local _G, assert, error, rawequal, select, setmetatable, tonumber, tostring, type, unpack =
-   _G, assert, error, rawequal, select, setmetatable, tonumber, tostring, type, unpack
+local _G, assert, error, pairs, rawequal, rawset, select, setmetatable, tonumber, tostring, type, unpack =
+   _G, assert, error, pairs, rawequal, rawset, select, setmetatable, tonumber, tostring, type, unpack
 local format = format
 
 -- Mistakes are told in the name of the script's line, which is level 3 from these functions. Type checks cost
@@ -50,7 +51,7 @@ local function raise(con, query)
       sql_state = ffi.string(con.sql_state),
       sql_errmsg = ffi.string(con.sql_errmsg),
    }
-   _G.errdesc = err
+   rawset(_G, "errdesc", err)
    local hook = sysbench.hooks.sql_error_ignorable
    if con.error ~= DB_ERROR_FATAL or (hook and hook(err)) then
       err.errcode = sysbench.error.RESTART_EVENT
@@ -66,6 +67,7 @@ local no_result = db_no_result()[0]
 -- driver
 
 local driver = {}
+local connections = setmetatable({}, { __mode = "k" })
 
 local function open_driver(name)
    if name ~= nil and type(name) ~= "string" then
@@ -84,6 +86,7 @@ function driver:connect()
    if con == NULL then
       error("connection creation failed", 2)
    end
+   connections[con] = true
    return ffi.gc(con, db_connection_release)
 end
 
@@ -96,9 +99,17 @@ end
 
 local connection = {}
 
+local function lost_rows(con)
+   local why = con.sql_errmsg ~= NULL and ffi.string(con.sql_errmsg) or "SQL API error"
+   return "the rows of a bulk insert are not all in the table: " .. why
+end
+
 function connection:disconnect()
    check_self(self, connection_type, "disconnect")
-   return db_connection_close(self) == 0
+   if db_connection_close(self) ~= 0 then
+      error(lost_rows(self), 2)
+   end
+   return true
 end
 
 function connection:reconnect()
@@ -381,14 +392,26 @@ local function is_nothing(value)
    return at == NULL or at == ffi.cast(address, no_result)
 end
 
-local function metatype(name, methods, equal)
+local function add_methods(name, methods, equal)
    local text = "<" .. name .. ">"
-   ffi.metatype(name, { __index = methods, __tostring = function() return text end, __eq = equal })
+   metatype(name, { __index = methods, __tostring = function() return text end, __eq = equal })
 end
 
-metatype("sql_driver", driver)
-metatype("sql_connection", connection)
-metatype("sql_statement", statement)
-metatype("sql_result", result, function(a, b) return is_nothing(a) and is_nothing(b) end)
+add_methods("sql_driver", driver)
+add_methods("sql_connection", connection)
+add_methods("sql_statement", statement)
+add_methods("sql_result", result, function(a, b) return is_nothing(a) and is_nothing(b) end)
 
-return { driver = open_driver }
+-- What bulk inserts of connections that are still open have sent may not be in the tables yet. Nil, or what keeps it
+-- from being there.
+local function settle()
+   local problem
+   for con in pairs(connections) do
+      if db_connection_settle(con) ~= 0 then
+         problem = lost_rows(con)
+      end
+   end
+   return problem
+end
+
+return { driver = open_driver, settle = settle }
