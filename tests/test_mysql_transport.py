@@ -224,6 +224,28 @@ def test_tls_that_cannot_be(
         assert message in str(caught.value)
 
 
+def test_certificate_and_key_that_cannot_be_used(mariadb_tls: MariaDB, authority: Path) -> None:
+    """The option and the file are those that are wrong."""
+    cert, key, other_key = (authority.parent / f"{name}.pem" for name in ("client-cert", "client-key", "server-key"))
+    for options, wrong in (
+        ((cert, "/no/such"), "key: cannot use '/no/such' (No such file"),
+        ((cert, __file__), f"key: cannot use '{__file__}' (no private key"),
+        ((cert, other_key), f"key: cannot use '{other_key}' (KEY_VALUES_MISMATCH)"),
+        ((cert, ""), f"cert: cannot use '{cert}' (no private key"),
+        (("/no/such", key), "cert: cannot use '/no/such' (No such file"),
+        ((key, key), f"cert: cannot use '{key}' ("),
+        (("", key), f"key: cannot use '{key}' ("),
+    ):
+        with pytest.raises(UsageError) as caught:
+            Core(
+                *mariadb_tls.args,
+                "--mysql-ssl=required",
+                f"--mysql-ssl-cert={options[0]}",
+                f"--mysql-ssl-key={options[1]}",
+            )
+        assert f"Invalid value for --mysql-ssl-{wrong}" in str(caught.value)
+
+
 @pytest.mark.parametrize("tls", [False, True])
 def test_compression(mariadb_tls: MariaDB, tls: bool, capfd: pytest.CaptureFixture[str]) -> None:
     client = Core(*mariadb_tls.args, "--mysql-compression", f"--mysql-ssl={'on' if tls else 'off'}").connect()

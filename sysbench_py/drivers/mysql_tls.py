@@ -11,7 +11,7 @@ import io
 import os
 import socket
 import ssl
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
@@ -61,7 +61,7 @@ def make_tls(mode: str, files: dict[str, str], cipher: str, *, in_python: bool) 
     checked = bool(ca) or mode.startswith("verify")
     context.verify_mode = ssl.CERT_REQUIRED if checked else ssl.CERT_NONE
     if certificate:
-        _use("mysql-ssl-cert", certificate, lambda: context.load_cert_chain(certificate, key, phrase.ask))
+        _use_certificate(context, certificate, key, files, phrase)
     if cipher:
         # The ciphers of TLS 1.3 cannot be chosen, so that version would not keep to the list.
         context.maximum_version = ssl.TLSVersion.TLSv1_2
@@ -86,12 +86,31 @@ def _if_exists(name: str) -> str:
     return name if Path(name).exists() else ""
 
 
-def _use(option: str, path: str, load: Callable[[], T]) -> T:
+def _use_certificate(
+    context: ssl.SSLContext, certificate: str, key: str, files: Mapping[str, str], phrase: _Phrase
+) -> None:
+    """Either may be in the file of the other."""
+    # What Python says of the two does not tell which is wrong.
+    alone = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    _use(
+        "mysql-ssl-cert" if files["cert"] else "mysql-ssl-key",
+        certificate,
+        lambda: alone.load_verify_locations(certificate),
+    )
+    _use(
+        "mysql-ssl-key" if files["key"] else "mysql-ssl-cert",
+        key,
+        lambda: context.load_cert_chain(certificate, key, phrase.ask),
+        "no private key that can be read",
+    )
+
+
+def _use(option: str, path: str, load: Callable[[], T], lacks: str = "not a PEM file of the expected kind") -> T:
     """Load a PEM file. Raises UsageError naming the option and the file."""
     try:
         return load()
     except ssl.SSLError as error:
-        reason = error.reason or "not a PEM file of the expected kind"
+        reason = error.reason or lacks
     except OSError as error:
         reason = error.strerror or str(error)
     raise UsageError.fatal(f"Invalid value for --{option}: cannot use '{path}' ({reason})")
