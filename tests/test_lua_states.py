@@ -395,3 +395,15 @@ def test_types_of_the_core_keep_their_methods(kind: str, tmp_path: Path) -> None
     )
     result = ours("own.lua", "--db-driver=sqlite", "--sqlite-db=:memory:", "--verbosity=0", cwd=tmp_path)
     assert result.stdout == "false\tcannot change a protected metatable\n1\t<sb_histogram>\n"
+
+
+@pytest.mark.parametrize(
+    "call",
+    [*(f"cmdline.share({n})" for n in ("nil", "'x'", "-1", "2.5", "1e30", "0/0")), "rand.seed()", "rand.seed({})"],
+)
+def test_numbers_that_cannot_be_shared_out_or_begun_with(call: str, tmp_path: Path) -> None:
+    (tmp_path / "own.lua").write_text(f"\nsysbench.{call}\n")
+    result = ours("own.lua", "--verbosity=0", cwd=tmp_path)
+    name = call.partition(".")[2].partition("(")[0]
+    assert result.status == 1
+    assert re.match(rf"FATAL: own\.lua:2: bad argument #1 to '{name}' \(.+\)\n$", result.stdout), result.stdout

@@ -93,6 +93,10 @@ end
 -- For the threads of a parallel command: the numbers 0 .. n-1, each of which one thread gets. None are left once a
 -- thread has failed.
 function cmdline.share(n)
+   -- Beyond 2^53 not every number can be told from the next.
+   if type(n) ~= "number" or not (n >= 0 and n <= 2 ^ 53 and n % 1 == 0) then
+      error("bad argument #1 to 'share' (how many numbers expected, got " .. tostring(n) .. ")", 2)
+   end
    return function()
       local number = tonumber(sb_team_next(n))
       return number >= 0 and number or nil

@@ -23,7 +23,7 @@ function rand.zipfian(a, b) return sb_rand_zipfian(a, b) end
 function rand.unique() return sb_rand_unique() end
 
 -- Begin this thread's numbers anew: what follows is the same for the same numbers.
-function rand.seed(seed, stream, part) sb_rand_seed(seed, stream or 0, part or 0) end
+function rand.seed(seed, stream, part) return sb_rand_seed(seed, stream or 0, part or 0) end
 
 -- One buffer for all strings, grown when a longer one is asked for.
 local buffer, size = ffi.new("char[?]", 256), 256
