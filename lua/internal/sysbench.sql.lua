@@ -4,7 +4,8 @@
 local native = ...
 local ffi, metatype, sysbench = ffi, metatype, sysbench
 local NULL = nil
-local DB_ERROR_NONE, DB_ERROR_FATAL = native("DB_ERROR_NONE"), native("DB_ERROR_FATAL")
+local DB_ERROR_NONE, DB_ERROR_IGNORABLE, DB_ERROR_FATAL =
+   native("DB_ERROR_NONE"), native("DB_ERROR_IGNORABLE"), native("DB_ERROR_FATAL")
 local BIGINT, DOUBLE = native("SQL_TYPE_BIGINT"), native("SQL_TYPE_DOUBLE")
 local CHAR, VARCHAR = native("SQL_TYPE_CHAR"), native("SQL_TYPE_VARCHAR")
 local db_no_result, db_create, db_connection_create, db_connection_release, db_connection_settle, db_connection_close,
@@ -219,6 +220,14 @@ function connection:prepare(query)
    return stmt
 end
 
+-- The message of an assertion about a bulk insert. Errors that are not to be ignored have been printed.
+local function failure(con, name)
+   if con.error == DB_ERROR_IGNORABLE and con.sql_errmsg ~= NULL then
+      return format("%s() failed: %s", name, ffi.string(con.sql_errmsg))
+   end
+   return name .. "() failed"
+end
+
 -- LuaJIT's assert puts the script's line before a message, as these are tail calls.
 
 function connection:bulk_insert_init(query)
@@ -226,7 +235,8 @@ function connection:bulk_insert_init(query)
    if type(query) ~= "string" then
       bad_argument(1, "bulk_insert_init", "string", query)
    end
-   return assert(db_bulk_insert_init(self, query, #query) == 0, "db_bulk_insert_init() failed")
+   local rc = db_bulk_insert_init(self, query, #query)
+   return assert(rc == 0, rc ~= 0 and failure(self, "db_bulk_insert_init"))
 end
 
 function connection:bulk_insert_next(values)
@@ -234,12 +244,14 @@ function connection:bulk_insert_next(values)
    if type(values) ~= "string" then
       bad_argument(1, "bulk_insert_next", "string", values)
    end
-   return assert(db_bulk_insert_next(self, values, #values) == 0, "db_bulk_insert_next() failed")
+   local rc = db_bulk_insert_next(self, values, #values)
+   return assert(rc == 0, rc ~= 0 and failure(self, "db_bulk_insert_next"))
 end
 
 function connection:bulk_insert_done()
    check_self(self, connection_type, "bulk_insert_done")
-   return assert(db_bulk_insert_done(self) == 0, "db_bulk_insert_done() failed")
+   local rc = db_bulk_insert_done(self)
+   return assert(rc == 0, rc ~= 0 and failure(self, "db_bulk_insert_done"))
 end
 
 -- statement
