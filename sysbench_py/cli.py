@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sysbench_py.tool_names import COMMANDS_OF_THEIR_OWN, WORD
 from sysbench_py.writing import OUTPUT_LOST, write_all
 
 if TYPE_CHECKING:
@@ -24,9 +25,6 @@ if TYPE_CHECKING:
 # What runs before a test needs neither LuaJIT nor the core nor the client libraries, so everything is
 # imported where it is used: help, version and mistakes are answered at once.
 
-TOOLS = "tools"
-# Tools that are reached without that word too.
-COMMANDS_OF_THEIR_OWN = ("report", "sweep", "compare", "ab")
 STDIN, STDOUT, STDERR = range(3)
 # So many more objects that can refer to others must be there before Python looks for garbage among the new ones.
 GARBAGE_THRESHOLD = 100_000
@@ -50,10 +48,10 @@ def run(argv: Sequence[str]) -> int:
     hide_passwords(argv)
     word = argv[1] if len(argv) > 1 else ""
     # A script of that name is still run: as ./tools, or if it lies in the current directory.
-    if word in (TOOLS, *COMMANDS_OF_THEIR_OWN) and not (Path(word).is_file() or Path(f"{word}.lua").is_file()):
+    if word in (WORD, *COMMANDS_OF_THEIR_OWN) and not (Path(word).is_file() or Path(f"{word}.lua").is_file()):
         from sysbench_py.tools import run_tool
 
-        return run_tool(argv[2:] if word == TOOLS else argv[1:])
+        return run_tool(argv[2:] if word == WORD else argv[1:])
     return _run_command_line(argv)
 
 

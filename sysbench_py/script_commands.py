@@ -21,6 +21,7 @@ from sysbench_py.plan import Plan
 from sysbench_py.progress import CommandProgress
 from sysbench_py.script import Script, State
 from sysbench_py.suggest import did_you_mean, one_of
+from sysbench_py.tool_names import COMMANDS_OF_THEIR_OWN, TOOLS
 from sysbench_py.unused_options import unused_options
 from sysbench_py.worker import Crew, crew_groups
 
@@ -256,9 +257,6 @@ def choose_driver(plan: Plan, problems: Mapping[str, UsageError]) -> None:
 
 def _meant(name: str) -> str:
     """What may have been meant by the name of a test that there is not: another test, or a tool."""
-    from sysbench_py.cli import COMMANDS_OF_THEIR_OWN
-    from sysbench_py.tools import TOOLS
-
     if name in TOOLS:
         return f"did you mean 'sysbench tools {name}'?"
     return OLD_NAMES.get(name) or did_you_mean(name, [*known_tests(), *scripts_beside(name), *COMMANDS_OF_THEIR_OWN])

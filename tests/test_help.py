@@ -13,7 +13,7 @@ from sysbench_py.help import help_text
 from sysbench_py.option_rows import DB_OPTIONS, GENERAL_OPTIONS, LATENCY_OPTIONS, LOG_OPTIONS, RAND_OPTIONS
 from sysbench_py.options import Option, format_option_list
 from sysbench_py.resources import stock_workloads
-from sysbench_py.tools import TOOLS
+from sysbench_py.tool_names import TOOLS
 from sysbench_py.tools.app import app
 from tests.support.compat import compat
 from tests.support.reference import ours

@@ -37,6 +37,7 @@ ALLOWED = {
     "plan": set(),
     "errors": set(),
     "writing": set(),
+    "tool_names": set(),
     "log": {"core"},
     "late": {"core", "stats"},
     "worker": {"core", "log"},

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from sysbench_py.sinks.json_document import render
-from sysbench_py.tools import TOOLS
+from sysbench_py.tool_names import TOOLS
 from tests.support.compat import compat
 from tests.support.results import result
 

@@ -9,16 +9,6 @@ from typing import Any
 
 from sysbench_py.writing import OutputLostError, StandardOutput
 
-# What there is, for those who list it; app.py has the commands themselves.
-TOOLS = {
-    "ab": "Run two set-ups in turn and compare them: servers, options or scripts.",
-    "compare": "Compare saved results: ratios of throughput and latency, how certain they are, and a verdict.",
-    "completion": "Print a shell's completion script: tests, commands and options, those of scripts included.",
-    "drivers": "List the database drivers, what each needs, and whether that is installed and usable here.",
-    "report": "Print a saved result as its run has printed it, or write it in other formats.",
-    "sweep": "Run a test at several values of an option, or of two, and draw its curve.",
-}
-
 
 def run_tool(arguments: Sequence[str]) -> int:
     """Do what the words behind `sysbench tools` ask for; returns the exit status."""

@@ -6,7 +6,7 @@ from typing import Any
 
 import typer
 
-from sysbench_py.tools import TOOLS
+from sysbench_py.tool_names import TOOLS
 from sysbench_py.tools.ab import ab
 from sysbench_py.tools.compare import compare
 from sysbench_py.tools.completion import completion

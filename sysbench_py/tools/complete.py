@@ -7,7 +7,7 @@ import signal
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from sysbench_py.tools import TOOLS
+from sysbench_py.tool_names import TOOLS
 
 if TYPE_CHECKING:
     from sysbench_py.command_line import CommandLine
