@@ -165,11 +165,15 @@ class ScriptCommands:
         known = _commands(main)
         if known:
             example = "run" if "run" in known else known[0]
-            test = f"--test={self._cmdline.testname}" if self._cmdline.test_option else self._script.name
             say(
                 f"{self._script.title} was loaded and no more; its commands are {', '.join(known)}: "
-                f"type for example 'sysbench {test} {example}'"
+                f"type for example 'sysbench {self._typed} {example}'"
             )
+
+    @property
+    def _typed(self) -> str:
+        """The test as the user has named it, which may not be the name of the script."""
+        return f"--test={self._cmdline.testname}" if self._cmdline.test_option else self._cmdline.testname or ""
 
     def _name_way_out(self, command: str) -> None:
         """A command has failed: if its tables are there already, or not at all, another one helps."""
@@ -181,7 +185,7 @@ class ScriptCommands:
         else:
             return
         if remedy in self._implemented:
-            say(f"{situation} 'sysbench {self._script.name} {remedy}' and the same options")
+            say(f"{situation} 'sysbench {self._typed} {remedy}' and the same options")
 
     def _own_command(self, main: State, command: str, options: Mapping[str, Any]) -> ExitStatus:
         threads = self._plan.threads if main.command_parallel(command) else 1

@@ -89,3 +89,11 @@ def test_oltp_of_0_5(mariadb: MariaDB, folder: str, tmp_path: Path) -> None:
     assert values["total"] >= 60 * 20
     typed(f"--test={folder}/oltp.lua {login(mariadb)} {tables} cleanup", tmp_path)
     assert mariadb.sql("SHOW TABLES") == []
+
+
+def test_the_way_out_is_as_it_was_typed(tmp_path: Path) -> None:
+    line = "--test=oltp --db-driver=sqlite --sqlite-db=t.db --oltp-table-size=10 prepare"
+    typed(line, tmp_path)
+    again = ours(*shlex.split(line), cwd=tmp_path)
+    assert again.status == 1
+    assert "remove them with 'sysbench --test=oltp cleanup' and the same options" in again.stderr

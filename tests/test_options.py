@@ -290,6 +290,13 @@ def test_mysql_ssl_is_a_switch_and_a_mode(typed: str | None, mode: str) -> None:
     assert mysql.load().SSL_MODES[options["mysql-ssl"]] == mode
 
 
+@pytest.mark.parametrize(("typed", "meant"), [("mariadb", "mysql"), ("Postgres", "pgsql"), ("sqlite3", "sqlite")])
+def test_other_names_of_drivers(typed: str, meant: str) -> None:
+    with pytest.raises(UsageError) as raised:
+        find_driver(typed)
+    assert raised.value.advice == f"did you mean '{meant}'?"
+
+
 def test_unknown_driver() -> None:
     with pytest.raises(UsageError) as raised:
         find_driver("oracle")

@@ -51,6 +51,10 @@ DRIVERS = (
 )
 
 
+# What people call them besides.
+ALSO_CALLED = {"mariadb": "mysql", "postgres": "pgsql", "postgresql": "pgsql", "sqlite3": "sqlite"}
+
+
 def find_driver(name: str) -> Driver:
     """The driver called `name`. Raises UsageError if there is none, or if `name` is empty."""
     if not name:
@@ -58,7 +62,8 @@ def find_driver(name: str) -> Driver:
     for driver in DRIVERS:
         if driver.name == name:
             return driver
-    advice = one_of(name, [driver.name for driver in DRIVERS])
+    meant = ALSO_CALLED.get(name.lower())
+    advice = f"did you mean '{meant}'?" if meant else one_of(name, [driver.name for driver in DRIVERS])
     raise UsageError.fatal(f"invalid database driver name: '{name}'", about="db_driver", advice=advice)
 
 
