@@ -174,6 +174,7 @@ def test_tls_is_offered_and_verifiable(mariadb_tls: MariaDB, postgres_tls: Postg
 
 
 def test_the_reference_connects_over_tls(mariadb_tls: MariaDB) -> None:
+    mariadb_tls.empty_database()
     result = reference(
         "oltp_point_select",
         *mariadb_tls.args,

@@ -4,8 +4,7 @@
 local native = ...
 local ffi, metatype, sysbench = ffi, metatype, sysbench
 local NULL = nil
-local DB_ERROR_NONE, DB_ERROR_IGNORABLE, DB_ERROR_FATAL =
-   native("DB_ERROR_NONE"), native("DB_ERROR_IGNORABLE"), native("DB_ERROR_FATAL")
+local DB_ERROR_NONE, DB_ERROR_FATAL = native("DB_ERROR_NONE"), native("DB_ERROR_FATAL")
 local BIGINT, DOUBLE = native("SQL_TYPE_BIGINT"), native("SQL_TYPE_DOUBLE")
 local CHAR, VARCHAR = native("SQL_TYPE_CHAR"), native("SQL_TYPE_VARCHAR")
 local db_no_result, db_create, db_connection_create, db_connection_release, db_connection_settle, db_connection_close,
@@ -220,14 +219,6 @@ function connection:prepare(query)
    return stmt
 end
 
--- The message of an assertion about a bulk insert. Errors that are not to be ignored have been printed.
-local function failure(con, name)
-   if con.error == DB_ERROR_IGNORABLE and con.sql_errmsg ~= NULL then
-      return format("%s() failed: %s", name, ffi.string(con.sql_errmsg))
-   end
-   return name .. "() failed"
-end
-
 -- LuaJIT's assert puts the script's line before a message, as these are tail calls.
 
 function connection:bulk_insert_init(query)
@@ -235,8 +226,7 @@ function connection:bulk_insert_init(query)
    if type(query) ~= "string" then
       bad_argument(1, "bulk_insert_init", "string", query)
    end
-   local rc = db_bulk_insert_init(self, query, #query)
-   return assert(rc == 0, rc ~= 0 and failure(self, "db_bulk_insert_init"))
+   return assert(db_bulk_insert_init(self, query, #query) == 0, "db_bulk_insert_init() failed")
 end
 
 function connection:bulk_insert_next(values)
@@ -244,14 +234,12 @@ function connection:bulk_insert_next(values)
    if type(values) ~= "string" then
       bad_argument(1, "bulk_insert_next", "string", values)
    end
-   local rc = db_bulk_insert_next(self, values, #values)
-   return assert(rc == 0, rc ~= 0 and failure(self, "db_bulk_insert_next"))
+   return assert(db_bulk_insert_next(self, values, #values) == 0, "db_bulk_insert_next() failed")
 end
 
 function connection:bulk_insert_done()
    check_self(self, connection_type, "bulk_insert_done")
-   local rc = db_bulk_insert_done(self)
-   return assert(rc == 0, rc ~= 0 and failure(self, "db_bulk_insert_done"))
+   return assert(db_bulk_insert_done(self) == 0, "db_bulk_insert_done() failed")
 end
 
 -- statement
