@@ -11,7 +11,6 @@ cdef struct row_scan:
     bint backslash              # as in MySQL: escapes in strings, and of other bytes than ASCII the charset is not known
 
 
-
 cdef inline const char *no_plain_value() noexcept nogil:
     return b"a value is no plain number, string or NULL"
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
 import resource
 import signal
@@ -24,6 +23,8 @@ def processors() -> int:
 
 def end_with_parent() -> None:
     """The kernel kills this process when the thread that has forked it ends, be this process stopped or stuck."""
+    import ctypes  # late: only processes of workers need it
+
     libc = ctypes.CDLL(None)
     if hasattr(libc, "prctl"):
         libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
