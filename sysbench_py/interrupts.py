@@ -13,6 +13,7 @@ from types import FrameType
 from sysbench_py import core
 from sysbench_py.errors import ExitStatus
 from sysbench_py.log import FATAL, log
+from sysbench_py.system import join_os_thread
 
 # What a command that is cut off leaves behind.
 _LEAVES = {
@@ -114,7 +115,7 @@ class Interrupts:
             signal.signal(number, self._on_signal)
         thread = threading.Thread(target=conduct, name="conductor", daemon=True)
         thread.start()
-        thread.join()
+        join_os_thread(thread)
         if isinstance(result[0], BaseException):
             raise result[0]
         return result[0]

@@ -5,8 +5,13 @@ from __future__ import annotations
 import os
 import resource
 import signal
+import threading
+import time
+from pathlib import Path
 
 _PR_SET_PDEATHSIG = 1
+# How often a thread that is about to end is looked at.
+_ENDING_POLL_S = 0.0005
 
 
 def raise_open_files_limit() -> None:
@@ -19,6 +24,18 @@ def raise_open_files_limit() -> None:
 def processors() -> int:
     """How many processors this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def join_os_thread(thread: threading.Thread) -> None:
+    """Wait until a thread has ended for the operating system, too.
+
+    Python's join() returns before C libraries have freed what they keep for the thread. A process that exits
+    meanwhile may crash: libkrb5support, which psycopg2's wheel carries, frees the same memory at exit.
+    """
+    thread.join()
+    task = Path(f"/proc/self/task/{thread.native_id}")
+    while task.exists():
+        time.sleep(_ENDING_POLL_S)
 
 
 def end_with_parent() -> None:

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 
 from sysbench_py import core
 from sysbench_py.log import DEBUG, FATAL, log
+from sysbench_py.system import join_os_thread
 
 # Python, TLS and Lua need more than the 64 KiB that --thread-stack-size asks for by default.
 MIN_STACK_SIZE_BYTES = 512 * 1024
@@ -48,6 +49,7 @@ class Crew:
         self._work = work
         self._groups = groups
         self._stack_size_bytes = max(stack_size_bytes, MIN_STACK_SIZE_BYTES)
+        self._threads: list[threading.Thread] = []
         self._lock = threading.Lock()
         self._ended = threading.Event()
         self.running = sum(map(len, groups))
@@ -59,13 +61,13 @@ class Crew:
         """Start all workers. Fatal lines that several of them print alike are counted from now on."""
         core.log_collapse(True)
         before = threading.stack_size(self._stack_size_bytes)
-        started = 0
         try:
             for group in self._groups:
-                name = f"worker {group[0]}"
-                threading.Thread(target=self._run, args=(group,), name=name, daemon=True).start()
-                started += 1
+                thread = threading.Thread(target=self._run, args=(group,), name=f"worker {group[0]}", daemon=True)
+                thread.start()
+                self._threads.append(thread)
         except RuntimeError as error:
+            started = len(self._threads)
             log(FATAL, f"thread {started + 1} of {len(self._groups)} cannot be started: {error}")
             for group in self._groups[started:]:
                 for _ in group:
@@ -100,6 +102,8 @@ class Crew:
         """Wait for the last worker, and say how often fatal lines came again; False if the time is up."""
         if not self._ended.wait(timeout_s):
             return False
+        for thread in self._threads:
+            join_os_thread(thread)
         least, most = core.log_collapse(False)
         if most:
             times = "once more" if most == 1 else f"{'' if least == most else 'up to '}{most} times more"

@@ -8,7 +8,7 @@ import pytest
 
 from tests.support.compat import compat
 from tests.support.proc import Result
-from tests.support.reference import intermediate, ours, reference, report, reports
+from tests.support.reference import compiled, intermediate, ours, reference, report, reports
 
 SLEEPS = "ffi.cdef('int usleep(unsigned)')\nlocal function nap(s) ffi.C.usleep(s * 1e6) end\n"
 MANY_SECONDS = 60
@@ -221,3 +221,16 @@ def test_numbers_of_a_thread_depend_on_the_seed_and_its_id_alone(tmp_path: Path)
     for other in ("--report-interval=1", "--rate=100", "--report-checkpoints=1"):
         assert drawn(run(tmp_path, script, *options, other)) == alone
     assert drawn(reference("script.lua", "--rand-seed=7", "--events=3", "run", cwd=tmp_path)) == alone[:3]
+
+
+@pytest.mark.parametrize("options", [("run",), ("--multiplex=1", "run"), ("prepare",), ("load",)], ids=" ".join)
+def test_process_exits_after_its_threads(tmp_path: Path, options: tuple[str, ...]) -> None:
+    """Exit code of C libraries must not meet what they do at the end of a thread."""
+    script = tmp_path / "script.lua"
+    script.write_text(
+        "function event() end function prepare() end "
+        "sysbench.cmdline.commands = { load = { prepare, sysbench.cmdline.PARALLEL_COMMAND } }"
+    )
+    slow = {"LD_PRELOAD": str(compiled("slow_thread_end"))}
+    result = ours(str(script), "--threads=3", "--events=3", *options, env=slow)
+    assert result.status == 0, result

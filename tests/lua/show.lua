@@ -13,13 +13,18 @@ local function text(value)
    return "{" .. table.concat(parts, ", ") .. "}"
 end
 
+-- One write, as print's two may have another thread's between them.
+local function line(content)
+   io.write(content .. "\n")
+end
+
 -- Print a label and values.
 function M.show(label, ...)
    local parts = { label .. ":" }
    for i = 1, select("#", ...) do
       parts[#parts + 1] = text((select(i, ...)))
    end
-   print(table.concat(parts, " "))
+   line(table.concat(parts, " "))
 end
 
 -- Print what a call through pcall gives: results, or the error without the position of a line.
@@ -39,7 +44,7 @@ function M.names(label, t)
       parts[#parts + 1] = tostring(name) .. "=" .. type(value)
    end
    table.sort(parts)
-   print(label .. ": " .. table.concat(parts, " "))
+   line(label .. ": " .. table.concat(parts, " "))
 end
 
 return M

@@ -44,16 +44,17 @@ class Program:
 
 def _reference_command() -> Sequence[str]:
     # With its directory: an active virtual environment has our own command of the same name.
-    return ["env", f"LD_PRELOAD={_steady_library()}", find_program("/usr/bin/sysbench", "sysbench")]
+    return ["env", f"LD_PRELOAD={compiled('steady')}", find_program("/usr/bin/sysbench", "sysbench")]
 
 
 @cache
-def _steady_library() -> Path:
+def compiled(name: str) -> Path:
+    """The library of the C file of that name in this directory, for LD_PRELOAD."""
     directory = Path(tempfile.mkdtemp(prefix="sb-"))
     atexit.register(shutil.rmtree, directory)
-    library = directory / "steady.so"
+    library = directory / f"{name}.so"
     compiler = find_program("gcc", "gcc")
-    source = Path(__file__).with_name("steady.c")
+    source = Path(__file__).with_name(f"{name}.c")
     with Run(compiler, "-shared", "-fPIC", "-o", str(library), str(source), "-ldl") as run:
         result = run.result()
     if result.status != 0:
