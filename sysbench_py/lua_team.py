@@ -10,6 +10,7 @@ from sysbench_py.errors import UsageError
 from sysbench_py.log import FATAL, log
 from sysbench_py.plan import Plan
 from sysbench_py.script import Script, State
+from sysbench_py.system import let_servers_work
 
 # What a worker's thread, numbers and Lua state take at least; a script's own tables come on top.
 WORKER_BYTES = 140 * 1024
@@ -48,6 +49,7 @@ class LuaTeam:
             states.append(self._load(thread_id))
         loaded = [state for state in states if state is not None]
         bodies = [state.body(function, argument(state.thread_id)) for state in loaded]
+        let_servers_work()
         try:
             core.carrier_run([(state.thread_id, body.address) for state, body in zip(loaded, bodies, strict=True)])
         except MemoryError as error:

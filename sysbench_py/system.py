@@ -7,6 +7,7 @@ import resource
 import signal
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 
 _PR_SET_PDEATHSIG = 1
@@ -36,6 +37,17 @@ def join_os_thread(thread: threading.Thread) -> None:
     task = Path(f"/proc/self/task/{thread.native_id}")
     while task.exists():
         time.sleep(_ENDING_POLL_S)
+
+
+def let_servers_work() -> None:
+    """From now on the calling thread does not interrupt others when it wakes, where the system has such a policy.
+
+    A thread with many connections else stops a server on the same machine at each reply, to take that one alone.
+    """
+    # Both calls are about the calling thread (sched_setscheduler(2)); someone's own choice of a policy stays.
+    if hasattr(os, "SCHED_BATCH") and os.sched_getscheduler(0) == os.SCHED_OTHER:
+        with suppress(OSError):
+            os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
 
 
 def end_with_parent() -> None:

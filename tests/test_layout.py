@@ -40,10 +40,10 @@ ALLOWED = {
     "tool_names": set(),
     "log": {"core"},
     "late": {"core", "stats"},
-    "worker": {"core", "log"},
+    "worker": {"core", "log", "system"},
     "workload": {"plan", "stats"},
     "script": {"core", "errors", "options", "resources", "version"},
-    "lua_team": {"core", "errors", "log", "plan", "script"},
+    "lua_team": {"core", "errors", "log", "plan", "script", "system"},
     "lua_workload": {"core", "drivers", "log", "lua_team", "plan", "script", "stats", "workload"},
     "rates": {"errors", "options", "plan"},
     "runner": {

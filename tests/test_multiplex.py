@@ -235,3 +235,19 @@ def test_bad_values(arguments: tuple[str, ...], message: str) -> None:
     result = ours(*arguments, "run")
     assert result.status == 1
     assert message in result.stdout + result.stderr
+
+
+@pytest.mark.parametrize(("options", "policy"), [(("--multiplex=1",), os.SCHED_BATCH), ((), os.SCHED_OTHER)])
+def test_carriers_do_not_interrupt_servers(tmp_path: Path, options: tuple[str, ...], policy: int) -> None:
+    """The scheduling policy is field 41 of /proc/thread-self/stat: proc(5)."""
+    script = """
+    function event()
+       local fields = io.open("/proc/thread-self/stat"):read("*a"):match("%) (.*)")
+       local n = 2
+       for field in fields:gmatch("%S+") do
+          n = n + 1
+          if n == 41 then io.write("> ", field, "\\n") end
+       end
+    end
+    """
+    assert printed(run(tmp_path, script, "--threads=2", "--events=2", *options)) == [f"> {policy}"] * 2
