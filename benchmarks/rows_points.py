@@ -66,13 +66,14 @@ def _floor() -> Iterator[Row]:
         ("PostgreSQL", "{postgres}", "{floor_postgres}", 1.4),
     )
     for name, server, floor, goal in servers:
-        for threads in (4, 32):
+        for threads, carriers in ((4, ""), (32, ""), (256, "1")):
             yield Row(
-                f"floor, {name}, {threads} thr.",
-                {CPU_PER_QUERY: goal, QUERIES: None},
-                f"{{floor}} {floor} {threads} {{time}} {{floor_tables}}",
-                f"{{ours}} {POINTS} {server} --threads={threads} --time={{time}} run",
-                "C floor",
+                f"floor, {name}, {threads} thr." + (f", --multiplex={carriers}" if carriers else ""),
+                {CPU_PER_QUERY: None if carriers else goal, QUERIES: None},
+                f"{{floor}} {floor} {threads} {{time}} {{floor_tables}} {carriers}",
+                f"{{ours}} {POINTS} {server} --threads={threads} --time={{time}}"
+                + (f" --multiplex={carriers} run" if carriers else " run"),
+                "C floor by epoll" if carriers else "C floor",
             )
 
 
