@@ -230,6 +230,7 @@ cdef public int db_bulk_insert_next(sql_connection *handle, const char *values, 
 
 
 cdef public int db_bulk_insert_done(sql_connection *handle) noexcept nogil:
+    """Send the rows that are left, and wait until all are there. Events have put that off: it is of their time."""
     cdef db_connection *con = <db_connection *>handle
     cdef int rc = 0
     if con.bulk == NULL:
@@ -239,4 +240,5 @@ cdef public int db_bulk_insert_done(sql_connection *handle) noexcept nogil:
     if rc == 0 and con.bulk.under_way:
         rc = bulk_settle(con)
     bulk_free(con)
+    sb_worker_done(con.pub.thread_id)
     return rc

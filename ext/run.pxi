@@ -212,7 +212,7 @@ cdef public void sb_event_cancel(int thread_id) noexcept nogil:
 
 
 cdef public void sb_worker_done(int thread_id) noexcept nogil:
-    """The worker has done everything of the test's; what follows, it does for us."""
+    """The worker's part of the measured time ends here. Once more, and it ends later."""
     worker_of(thread_id).now_ns = clock_ns()
 
 

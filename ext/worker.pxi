@@ -270,7 +270,7 @@ cdef Snapshot read_workers(worker *array):
 def snapshot(*, bint ended=False, bint sql_detail=False) -> Snapshot:
     """The statistics of all workers now, with statements and errors for sql_detail. Workers are not disturbed.
 
-    If the run has ended, the time is when the last worker was done, not when its thread has been cleared away."""
+    If the run has ended, the time is when the last worker had run its events, not when it has cleared up."""
     cdef Snapshot result
     cdef uint64_t end_ns = 0
     cdef int i

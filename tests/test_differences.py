@@ -111,6 +111,56 @@ def test_total_time_ends_with_the_last_worker() -> None:
     assert before_ns <= core.snapshot(ended=True).time_ns <= after_ns < core.snapshot().time_ns
 
 
+@compat("time-of-work")
+def test_total_time_is_without_thread_done(tmp_path: Path) -> None:
+    """Except for the rows of bulk inserts, which events have left to it."""
+    name = script(
+        tmp_path,
+        """
+        ffi.cdef[[
+           int usleep(unsigned int);
+           typedef struct { long s, ns; } moment;
+           int clock_gettime(int, moment *);
+        ]]
+        local function now_s()
+           local m = ffi.new("moment")
+           ffi.C.clock_gettime(1, m)
+           return tonumber(m.s) + tonumber(m.ns) / 1e9
+        end
+        local bulk = os.getenv("BULK") == "yes"
+        local ready_s, con
+        function thread_init()
+           con = sysbench.sql.driver("null"):connect()
+           if bulk then con:bulk_insert_init("INSERT INTO t VALUES") end
+           ready_s = now_s()
+        end
+        function event()
+           if bulk then con:bulk_insert_next("(1)") end
+        end
+        function thread_done()
+           print("> " .. now_s() - ready_s)
+           ffi.C.usleep(200000)
+           if bulk then con:bulk_insert_done() end
+        end
+        """,
+    )
+    for bulk in ("no", "yes"):
+        stdout = ours(name, "--events=10", "--time=0", "run", env={"BULK": bulk}).stdout
+        (events_s,) = map(float, shown(stdout))
+        total_s = report(stdout)["total_time_s"]
+        # Of the time the report prints four decimals.
+        assert total_s >= 0.2 if bulk == "yes" else total_s <= events_s + 0.0001
+    original = script(
+        tmp_path,
+        """
+        ffi.cdef("int usleep(unsigned int);")
+        function event() end
+        function thread_done() ffi.C.usleep(200000) end
+        """,
+    )
+    assert report(reference(original, "--events=10", "--time=0", "run").stdout)["total_time_s"] >= 0.2
+
+
 @compat("place-in-long-lines")
 def test_the_place_of_an_error_in_a_long_line(postgres: PostgreSQL, tmp_path: Path) -> None:
     text = "SELECT nosuch FROM pg_class WHERE" + " AND".join(f" {i} = {i}" for i in range(10, 40))

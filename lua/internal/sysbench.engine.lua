@@ -169,10 +169,10 @@ function engine.run_worker(thread_id)
       log_failure("thread_run", err)
       return false
    end
+   sb_worker_done(thread_id)
    if field(_G, "thread_done") then
       engine.call("thread_done", thread_id)
    end
-   sb_worker_done(thread_id)
    return true
 end
 

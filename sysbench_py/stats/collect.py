@@ -159,7 +159,7 @@ def latency_of(period: CoreSnapshot, percentiles: Sequence[float]) -> Latency:
 
 
 def _interval_s(now: CoreSnapshot, earlier: CoreSnapshot | None, start_ns: int) -> float:
-    # A run's end is when its last worker was done, which may be before an interval that was reported then.
+    # A run ends with its last event, and reports go on while workers clear up.
     return max(now.time_ns - (start_ns if earlier is None else earlier.time_ns), 0) / NS_PER_S
 
 
