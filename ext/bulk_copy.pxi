@@ -112,8 +112,7 @@ cdef int load_flush(db_connection *con) noexcept nogil:
             return 1
         if load_begin(con) != DB_OK:
             if con.lost or con.aborted:
-                db_failed(con, load.statement, load.statement_length)
-                return 1
+                return bulk_failed(con, load.statement, load.statement_length)
             # An INSERT may be allowed; if not, its error is the one to be told.
             snprintf(reason, sizeof(reason), "%s", <char *>con.message)
             b.copies = False
@@ -159,6 +158,5 @@ cdef int load_end(db_connection *con) noexcept nogil:
     if rc == DB_OK and con.driver.ops.loads.check != NULL:
         rc = con.driver.ops.loads.check(con)
     if rc != DB_OK:
-        db_failed(con, load.statement, load.statement_length)
-        return 1
+        return bulk_failed(con, load.statement, load.statement_length)
     return 0

@@ -158,7 +158,7 @@ cdef int db_connect(db_connection *con, bint say_why) noexcept nogil:
     if rc != DB_OK:
         con.pub.error = DB_ERROR_FATAL
         if say_why:
-            db_note_refusal(con)
+            note_first(con, &across.refused)
         return DB_FAILED
     con.epoch += 1
     if this_fiber() != NULL:
@@ -494,4 +494,4 @@ def db_setup(str driver, double reconnect_timeout_s, bytes problem=b"No DB drive
     across.sql_used = 0
     across.table_trouble = DB_TROUBLE_NONE
     across.connections = 0
-    across.refusals = 0
+    across.refused.times = across.bulk_ignored.times = 0

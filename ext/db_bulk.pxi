@@ -146,14 +146,21 @@ cdef int bulk_send_insert(db_connection *con) noexcept nogil:
     return bulk_settle(con) if w.event_start_ns or b.sent_ns else 0
 
 
+cdef int bulk_failed(db_connection *con, const char *statement, size_t length) noexcept nogil:
+    """1. A bulk insert fails with any error, and what would be ignored in an event has not been printed."""
+    db_failed(con, statement, length)
+    if con.pub.error == DB_ERROR_IGNORABLE:
+        note_first(con, &across.bulk_ignored)
+    return 1
+
+
 cdef int bulk_end_insert(db_connection *con, int rc) noexcept nogil:
     """The outcome of the statement sent last is there."""
     cdef bulk_insert *b = con.bulk
     if b.sent_ns:
         call_end(con, NULL, b.sent, b.sent_length, b.sent_ns, rc == DB_OK)
     if rc != DB_OK:
-        db_failed(con, b.sent, b.sent_length)
-        return 1
+        return bulk_failed(con, b.sent, b.sent_length)
     db_take_outcome(con, NULL)
     db_free_result(con)
     sb_fetch_add(&bulk_rows, con.affected)

@@ -148,15 +148,27 @@ def db_table_trouble() -> str | None:
     return "exists" if trouble == DB_TROUBLE_TABLE_EXISTS else "missing" if trouble == DB_TROUBLE_TABLE_MISSING else None
 
 
-cdef void db_note_refusal(db_connection *con) noexcept nogil:
-    """Remember why the first connection since db_setup could not be made, for whoever explains a failed run."""
-    if sb_fetch_add(&across.refusals, 1) == 0:
-        across.refusal_number = con.pub.sql_errno
-        memcpy(across.refusal_message, con.message, sizeof(con.message))
+cdef void note_first(db_connection *con, first_error *record) noexcept nogil:
+    """Remember the connection's error, if it is the first of its kind since db_setup."""
+    if sb_fetch_add(&record.times, 1) == 0:
+        record.driver = con.driver - drivers
+        record.number = con.pub.sql_errno
+        memcpy(record.message, con.message, sizeof(con.message))
+
+
+cdef tuple first_of(first_error *record):
+    if not record.times:
+        return "", 0, ""
+    text = (<bytes><char *>record.message).decode("utf-8", "replace")
+    return (<bytes>drivers[record.driver].key).decode(), record.number, text
 
 
 def db_first_refusal() -> tuple:
-    """(error number, message) of that connection, once no worker runs any more; (0, "") if all could be made."""
-    if not across.refusals:
-        return 0, ""
-    return across.refusal_number, (<bytes><char *>across.refusal_message).decode("utf-8", "replace")
+    """(driver, error number, message) of the first connection that could not be made, once no worker runs any more;
+    ("", 0, "") if all could."""
+    return first_of(&across.refused)
+
+
+def db_first_ignored_bulk() -> tuple:
+    """The same of the first bulk insert that has failed with an error that events would ignore."""
+    return first_of(&across.bulk_ignored)

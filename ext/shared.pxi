@@ -42,15 +42,21 @@ cdef void shared_mutex_init(pthread_mutex_t *mutex) noexcept nogil:
     pthread_mutex_init(mutex, <void *>&kind)
 
 
+# The first of such errors in a command, for whoever explains why that failed.
+cdef struct first_error:
+    uint64_t times
+    int driver                  # its place in drivers
+    int number
+    char message[1024]
+
 # What all processes of a run count together.
 cdef struct shared_counts:
     int sql_used                # a script has asked for an SQL driver
     int table_trouble           # DB_TROUBLE_*, of the last such error
     uint64_t loads_refused      # bulk inserts that --bulk=copy could not load
     uint64_t connections        # for the rotation of hosts
-    uint64_t refusals           # connections that could not be made, and of the first one
-    int refusal_number          # the error number
-    char refusal_message[1024]  # and the message
+    first_error refused         # connections that could not be made
+    first_error bulk_ignored    # bulk inserts that failed with an error that is ignored, and thus not printed
     uint64_t unique_index       # of the unique numbers
     uint64_t sequence           # of the consecutive numbers
 

@@ -53,7 +53,7 @@ class Preflight:
 
     def explain(self, status: ExitStatus) -> None:
         """After a run: if it has failed because a server refused connections, say how many it has room for."""
-        number, message = core.db_first_refusal()
+        _, number, message = core.db_first_refusal()
         if status is ExitStatus.ERROR and (number in REFUSALS or any(text in message for text in REFUSAL_TEXTS)):
             for finding in self._findings(explaining=True):
                 say(finding.text)

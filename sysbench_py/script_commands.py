@@ -71,6 +71,7 @@ class ScriptCommands:
             return _closed(main)
         for number, command in enumerate(self._cmdline.commands):
             status = self._execute(command, first=number == 0)
+            _explain_bulk_insert()
             if status is not ExitStatus.OK:
                 self._name_way_out(command)
                 return status
@@ -205,6 +206,17 @@ class ScriptCommands:
 def _closed(main: State, ok: bool = True) -> ExitStatus:
     """The status of a command that is done, `ok` or not."""
     return ExitStatus.OK if main.close() and ok else ExitStatus.ERROR
+
+
+def _explain_bulk_insert() -> None:
+    """If a bulk insert has failed with an error that is ignored, nobody has heard of it. A command may end well all
+    the same: an error in thread_done does not change how."""
+    driver, _, message = core.db_first_ignored_bulk()
+    if driver:
+        say(
+            f"A bulk insert has met an error of --{driver}-ignore-errors, and is not tried again as events are: "
+            f"{' '.join(message.split())}"
+        )
 
 
 def _commands(main: State) -> list[str]:

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.compat import compat
+from tests.support.dbapi import dbapi
 from tests.support.mariadb import MariaDB
 from tests.support.postgres import PostgreSQL
 from tests.support.proc import Result
@@ -96,6 +97,34 @@ def test_missing_table_on_sqlite(tmp_path: Path) -> None:
     result = ours(SCRIPT, "--db-driver=sqlite", f"--sqlite-db={tmp_path}/x.db", "run")
     fails_saying(result, "no such table: sbtest1")
     assert result.stderr == MISSING
+
+
+@compat("failed-bulk")
+@pytest.mark.parametrize("kind", ["mysql", "pgsql", "pgsql copy", "sqlite", "dbapi"])
+def test_the_reason_of_a_bulk_insert_that_fails(kind: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
+    """Though it is an error that events ignore."""
+    driver = kind.partition(" ")[0]
+    if driver == "sqlite":
+        options = ["--db-driver=sqlite", f"--sqlite-db={tmp_path}/x.db"]
+    else:
+        server: Server = request.getfixturevalue("mariadb" if driver == "mysql" else "postgres")
+        server.empty_database()
+        options = dbapi(server, "psycopg2") if driver == "dbapi" else server.args
+    if driver != "pgsql":
+        options = [*options, f"--{driver}-ignore-errors=all"]
+    words = ["bulk_insert", *options, *(["--bulk=copy"] if "copy" in kind else [])]
+    # The rows of the second are all sent by thread_done, whose errors do not count.
+    for events, status in ((100000, 1), (10, 0)):
+        assert ours(*words, f"--events={events}", "--time=0", "prepare", "run").status == 0
+        result = ours(*words, f"--events={events}", "--time=0", "run")
+        assert result.status == status
+        assert f"db_bulk_insert_{'next' if status else 'done'}() failed" in result.stdout
+        (line,) = result.stderr.splitlines()
+        assert line.startswith(
+            f"A bulk insert has met an error of --{driver}-ignore-errors, and is not tried again as events are: "
+        )
+        assert "UNIQUE" in line or "uplicate" in line
+        assert ours(*words, "cleanup").status == 0
 
 
 def test_no_way_out_that_the_script_does_not_have(tmp_path: Path) -> None:
