@@ -13,14 +13,20 @@ if TYPE_CHECKING:
 
 
 class CommandFailed(Exception):
-    """A command ended with an error and without a result. `status` is its exit status, `output` all it printed."""
+    """A command ended with an error and without a result. `status` is its exit status, `output` all it printed.
 
-    def __init__(self, command: str, status: int, output: str) -> None:
-        lines = [line for line in output.splitlines() if line.strip()]
-        named = next((line for line in lines if line.startswith("FATAL: ")), lines[-1] if lines else "no message")
-        super().__init__(f"{command}: exit status {status}: {named}")
+    As a text, its first fatal line, and what it advised last.
+    """
+
+    def __init__(self, command: str, status: int, stdout: str, stderr: str) -> None:
         self.status = status
-        self.output = output
+        self.output = stdout + stderr
+        lines = [line for line in self.output.splitlines() if line.strip()]
+        named = next((line for line in lines if line.startswith("FATAL: ")), lines[-1] if lines else "no message")
+        advice = "".join(stderr.splitlines()[-1:])
+        if advice == named or advice.startswith("WARNING: "):
+            advice = ""
+        super().__init__(f"{command}: exit status {status}: {named}{advice and f' ({advice})'}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,14 +71,14 @@ def run(plan: Plan) -> RunResult:
         file = Path(folder) / "result.json"
         process = _start(plan, "run", f"--output=json:{file}")
         if not file.exists():
-            raise CommandFailed("run", process.returncode, process.stdout)
+            raise CommandFailed("run", process.returncode, process.stdout, process.stderr)
         return read(file.read_bytes())
 
 
 def _command(plan: Plan, command: str) -> None:
     process = _start(plan, command)
     if process.returncode:
-        raise CommandFailed(command, process.returncode, process.stdout)
+        raise CommandFailed(command, process.returncode, process.stdout, process.stderr)
 
 
 def _start(plan: Plan, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -83,8 +89,7 @@ def _start(plan: Plan, *arguments: str) -> subprocess.CompletedProcess[str]:
         [sys.executable, "-m", "sysbench_py", *plan.arguments, *arguments],
         check=False,
         stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
+        capture_output=True,
         encoding="utf-8",
         errors="surrogateescape",
     )

@@ -30,6 +30,9 @@ def test_a_test_is_prepared_run_and_cleaned_up(tmp_path: Path) -> None:
     options = {"db_driver": "sqlite", "sqlite_db": str(database), "table_size": 100, "events": 5, "skip_trx": True}
     plan = Plan(test="oltp_read_only", options=options)
     sysbench_py.prepare(plan)
+    there = "Tables of an earlier 'prepare' are there: remove them with 'sysbench oltp_read_only cleanup' and the same"
+    with pytest.raises(CommandFailed, match=rf"^prepare: exit status 1: FATAL: .* \({there} options\)$"):
+        sysbench_py.prepare(plan)
     result = sysbench_py.run(plan)
     assert (result.total.counters.events, result.total.counters.reads) == (5, 70)
     assert result.setup.options["skip_trx"] is True

@@ -225,6 +225,16 @@ def test_a_prepare_that_fails_ends_the_sweep(folder: Path) -> None:
     assert [file.name for file in (folder / "out").iterdir()] == ["sweep.json"]
 
 
+def test_what_helps_a_prepare_that_fails_is_told(folder: Path) -> None:
+    words = ("oltp_point_select", "--db-driver=sqlite", "--sqlite-db=x.db", "--tables=1,2", *QUICK)
+    assert sweep(folder, *words, "--folder=first", "prepare", "run").status == 0
+    result = sweep(folder, *words, "--folder=second", "prepare", "run")
+    assert result.status == 1
+    assert len(result.stderr.splitlines()) == 1
+    assert "already exists" in result.stderr
+    assert "remove them with 'sysbench oltp_point_select cleanup' and the same options)\n" in result.stderr
+
+
 def test_a_password_is_not_written_down_and_needed_again(folder: Path) -> None:
     options = ("--pgsql-password=hush", "--n=1,13", *QUICK, "--folder=out")
     assert sweep(folder, "t.lua", *options, "run").status == 1

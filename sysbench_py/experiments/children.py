@@ -66,9 +66,9 @@ class TestLine:
 
     def command(self, name: str, *options: str) -> None:
         """Do one command of the test. Raises as `run`."""
-        status, output = _process([self.test, *self.options, *options, name])
+        status, stdout, stderr = _process([self.test, *self.options, *options, name])
         if status:
-            raise CommandFailed(name, status, output)
+            raise CommandFailed(name, status, stdout, stderr)
 
 
 def with_warmup(options: Sequence[str]) -> tuple[str, ...]:
@@ -82,19 +82,20 @@ def with_warmup(options: Sequence[str]) -> tuple[str, ...]:
     return (*options, f"--warmup-time={min(max(time_limit_s // 10, 1), 10)}")
 
 
-def _process(arguments: Sequence[str]) -> tuple[int, str]:
+def _process(arguments: Sequence[str]) -> tuple[int, str, str]:
+    """Exit status, standard output, standard error."""
     process = subprocess.Popen(
         [sys.executable, "-m", "sysbench_py", *arguments],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
+        stderr=subprocess.PIPE,
         encoding="utf-8",
         errors="surrogateescape",
         # Ctrl-C in the terminal is for this process, which ends the other one in order.
         start_new_session=True,
     )
     try:
-        output, _ = process.communicate()
+        stdout, stderr = process.communicate()
     except BaseException:
         process.terminate()
         try:
@@ -103,4 +104,4 @@ def _process(arguments: Sequence[str]) -> tuple[int, str]:
             process.kill()
             process.wait()
         raise
-    return process.returncode, output
+    return process.returncode, stdout, stderr
