@@ -150,7 +150,7 @@ local function insert_rows(con, table_num, first_id, last_id, with_ids)
 end
 
 local function create_empty_table(drv, con, table_num)
-  local table_size, driver_name = sysbench.opt.table_size, drv:name()
+  local driver_name = drv:name()
   if dialects.generated_id[driver_name] == nil then
     error("Unsupported database driver:" .. driver_name)
   end
@@ -159,8 +159,11 @@ local function create_empty_table(drv, con, table_num)
   print(format("Creating table 'sbtest%d'...", table_num))
   dialects.before_create(con, driver_name, table_num)
   con:query(sql)
-  if table_size > 0 then
-    print(format("Inserting %d records into 'sbtest%d'", table_size, table_num))
+end
+
+local function announce_rows(table_num)
+  if sysbench.opt.table_size > 0 then
+    print(format("Inserting %d records into 'sbtest%d'", sysbench.opt.table_size, table_num))
   end
 end
 
@@ -175,6 +178,7 @@ end
 function create_table(drv, con, table_num)
   local opt = sysbench.opt
   create_empty_table(drv, con, table_num)
+  announce_rows(table_num)
   if opt.table_size > 0 then
     insert_rows(con, table_num, 1, opt.table_size, not opt.auto_inc)
   end
@@ -206,7 +210,7 @@ function cmd_prepare()
   end
   return split.make(for_own_tables, function(table_num)
     create_empty_table(drv, con, table_num)
-  end, function(table_num, first_id, last_id)
+  end, announce_rows, function(table_num, first_id, last_id)
     insert_rows(con, table_num, first_id, last_id, true)
   end, function(table_num)
     create_secondary_index(drv, con, table_num)

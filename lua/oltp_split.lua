@@ -26,14 +26,16 @@ function split.problem(dialect)
   return nil
 end
 
--- Make all tables: create(table_num) and finish(table_num) are called for this thread's own ones,
--- insert(table_num, first_id, last_id) for the blocks that it gets. False if a thread has failed.
-function split.make(for_own_tables, create, insert, finish)
+-- Make all tables: create(table_num) is called for this thread's own ones, announce(table_num) once all
+-- are there, and finish(table_num) at the end; insert(table_num, first_id, last_id) for the blocks that
+-- it gets. False if a thread has failed.
+function split.make(for_own_tables, create, announce, insert, finish)
   local opt, cmdline = sysbench.opt, sysbench.cmdline
   for_own_tables(create)
   if not cmdline.meet() then
     return false
   end
+  for_own_tables(announce)
 
   -- Threads work at ends of their own of a table, so that its index grows there as with one of them:
   -- its blocks come in as many stretches as there are threads, from each one in turn.

@@ -107,6 +107,7 @@ def test_a_table_that_is_there(server: Server, options: tuple[str, ...]) -> None
     assert result.status == 1
     fatal = fatal_lines(result)
     assert "already exists" in fatal[0]
+    assert "Inserting" not in result.stdout
     assert len([line for line in fatal if "function failed" in line]) == 1
     assert "remove them with 'sysbench oltp_read_write cleanup'" in result.stderr
     assert not any(entry.text.startswith(("INSERT", "COPY", "LOAD")) for entry in log)
