@@ -303,7 +303,7 @@ function prepare_for_each_table(key)
     for i = 2, #definition do
       params[i - 1] = statement:bind_create(unpack(definition[i]))
     end
-    statement:bind_param(unpack(params))
+    dialects.bind(con, statement, params)
     stmt[table_num][key], param[table_num][key] = statement, params
   end
 end

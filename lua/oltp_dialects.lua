@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- Library of the workloads: the DDL in which databases differ. A dialect is what drv:name() tells.
+-- Library of the workloads: what databases differ in, DDL above all. A dialect is what drv:name() tells.
 
 local format = string.format
 
@@ -64,6 +64,14 @@ function dialects.drop_table(con, name, table_num)
   end
   if name == "duckdb" then
     con:query(format("DROP SEQUENCE IF EXISTS sbtest%d_id", table_num))
+  end
+end
+
+-- Bind all parameters of a statement. PostgreSQL learns of the statement now, and an error of that would wait for the
+-- first event: of every statement, from every thread.
+function dialects.bind(con, statement, params)
+  if statement:bind_param(unpack(params)) ~= 0 and con.error == sysbench.sql.error.FATAL then
+    con:check_error(nil, "<prepared statement>")
   end
 end
 

@@ -5,6 +5,7 @@
 -- its own segment of the table.
 
 require("oltp_common")
+local dialects = require("oltp_dialects")
 
 local options = sysbench.cmdline.options
 options.random_points = {
@@ -38,7 +39,7 @@ function prepare_statements()
   for i = 1, opt.random_points do
     params[i] = statement:bind_create(sysbench.sql.type.INT)
   end
-  statement:bind_param(unpack(params))
+  dialects.bind(con, statement, params)
   stmt[1].random_points, param[1].random_points = statement, params
 end
 

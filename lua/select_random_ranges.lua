@@ -5,6 +5,7 @@
 -- thread start in its own segment of the table.
 
 require("oltp_common")
+local dialects = require("oltp_dialects")
 
 local options = sysbench.cmdline.options
 options.number_of_ranges = {"Number of random BETWEEN ranges per SELECT", 10, nil, options.tables[4]}
@@ -37,7 +38,7 @@ function prepare_statements()
   for i = 1, 2 * opt.number_of_ranges do
     params[i] = statement:bind_create(sysbench.sql.type.INT)
   end
-  statement:bind_param(unpack(params))
+  dialects.bind(con, statement, params)
   stmt[1].random_ranges, param[1].random_ranges = statement, params
 end
 

@@ -74,6 +74,19 @@ def test_missing_table(server: Server, threads: str) -> None:
     assert result.stderr == MISSING
 
 
+@pytest.mark.parametrize(
+    "words", [(SCRIPT, "--tables=3"), ("oltp_read_write", "--tables=3"), ("select_random_points",), ("--test=oltp",)]
+)
+def test_tables_that_are_missing_are_told_once(server: Server, words: tuple[str, ...]) -> None:
+    """Not for each statement and thread."""
+    result = ours(*words, *server.args, "--threads=8", "run")
+    assert result.status == 1
+    fatal = [line for line in result.stdout.splitlines() if line.startswith("FATAL: ")]
+    place = next(i for i, line in enumerate(fatal) if "`thread_init' function failed: " in line)
+    assert place == (2 if isinstance(server, MariaDB) else 1)
+    assert fatal[place + 1 :] == ["FATAL: (the same 7 times more)", "FATAL: Thread initialization failed!"]
+
+
 @pytest.mark.parametrize("threads", ["1", "4"])
 def test_table_already_there(server: Server, threads: str) -> None:
     arguments = [SCRIPT, *server.args, "--tables=4", "--table-size=10", f"--threads={threads}"]

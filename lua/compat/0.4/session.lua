@@ -3,6 +3,7 @@
 -- A thread's connection and its prepared statements.
 
 local ffi = require("ffi")
+local dialects = require("oltp_dialects")
 local C = ffi.C
 local rand = sysbench.rand
 local INT, CHAR = sysbench.sql.type.INT, sysbench.sql.type.CHAR
@@ -51,7 +52,7 @@ local function prepare(self, name)
   for i = 2, #definition do
     params[i - 1] = statement:bind_create(unpack(definition[i]))
   end
-  statement:bind_param(unpack(params))
+  dialects.bind(self.con, statement, params)
   self.prepared[name] = { statement, params }
 end
 
