@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
+from benchmarks.ending import ends_with_its_reader
 from benchmarks.machine import description
 from benchmarks.measure import Metric, RunFailed, run
 from benchmarks.row import Row
@@ -97,6 +98,7 @@ def _readable(value: float) -> str:
     return f"{value:,.0f}" if value >= 1000 else f"{value:.3g}"
 
 
+@ends_with_its_reader()
 def main(rows: Iterable[Row], about: str, arguments: Sequence[str] | None = None) -> None:
     """Print the table of the rows that the command line selects. The exit status is 1 if one could not be run."""
     options = parse(about, arguments)

@@ -12,11 +12,13 @@ import sys
 import tempfile
 from pathlib import Path
 
+from benchmarks.ending import ends_with_its_reader
 from sysbench_py.api import Plan, prepare
 
 TEST = "oltp_point_select"
 
 
+@ends_with_its_reader()
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("way", choices=("single", "folders", "pairs"))

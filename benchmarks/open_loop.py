@@ -18,6 +18,7 @@ import time
 from contextlib import closing
 from pathlib import Path
 
+from benchmarks.ending import ends_with_its_reader
 from tests.support.postgres import PostgreSQL
 
 OURS = [sys.executable, "-m", "sysbench_py"]
@@ -70,6 +71,7 @@ def stall() -> None:
                 print(block(output))
 
 
+@ends_with_its_reader()
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("parts", nargs="*", metavar="pace|stall", help="what to measure [both]")

@@ -22,6 +22,8 @@ import time
 from collections.abc import Sequence
 from statistics import quantiles
 
+from benchmarks.ending import ends_with_its_reader
+
 ROWS = {
     **{
         f"{load_type}, {clients} clients": f"-a --auto-generate-sql-load-type={load_type} {key} -c {clients}"
@@ -53,6 +55,7 @@ def measure(command: Sequence[str]) -> tuple[float, float]:
     return float(fields[2]), took_s
 
 
+@ends_with_its_reader()
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--ours", default="mysqlslap-py")

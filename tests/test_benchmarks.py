@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
+import signal
+import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -81,6 +84,36 @@ def test_a_word_that_no_row_contains() -> None:
     with Run(sys.executable, "-m", "benchmarks", "nonsense", cwd=ROOT) as command:
         result = command.result()
     assert (result.status, result.stdout, result.stderr) == (1, "", "no row contains 'nonsense' (see --list)\n")
+
+
+@pytest.mark.parametrize(
+    "words", [("benchmarks", "--list"), ("benchmarks.builtin", "--list"), ("benchmarks.slap", "nothing")]
+)
+def test_a_table_that_nobody_reads(words: tuple[str, ...]) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    with os.fdopen(writer, "wb") as closed:
+        done = subprocess.run(
+            [sys.executable, "-m", *words], cwd=ROOT, stdout=closed, stderr=subprocess.PIPE, check=False
+        )
+    assert (done.returncode, done.stderr) == (128 + signal.SIGPIPE, b"")
+
+
+def test_what_is_missing_is_told_in_a_line(tmp_path: Path) -> None:
+    (tmp_path / "benchmarks").symlink_to(ROOT / "benchmarks")
+    (tmp_path / "sysbench_py").mkdir()
+    (tmp_path / "sysbench_py" / "__init__.py").touch()
+    say = "cannot be found: do 'pip install -e . pytest' in the checkout\n"
+    for directory, missing in (
+        (ROOT, "pytest, pymysql, psycopg2"),
+        (tmp_path, "pytest, pymysql, psycopg2, sysbench_py._core"),
+    ):
+        for module in ("benchmarks", "benchmarks.slap"):
+            # Without all that is installed.
+            command = (sys.executable, "-S", "-m", module, "--help")
+            with Run(*command, cwd=directory, env={"PYTHONPATH": None}) as running:
+                result = running.result()
+            assert (result.status, result.stdout, result.stderr) == (1, "", f"{missing} {say}")
 
 
 @pytest.mark.parametrize(
