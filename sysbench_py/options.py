@@ -98,6 +98,7 @@ _BOOL = {"on": True, "true": True, "1": True, "off": False, "false": False, "0":
 _INT = re.compile(r"[ \t\n\v\f\r]*[+-]?[0-9]+")
 # People write 64KB and 2GiB too.
 _SIZE = re.compile(r"([0-9]+)(?:([kmgt])(?:i?b)?)?", re.IGNORECASE | re.ASCII)
+_OTHER_UNIT = re.compile(r"[0-9]+(?:\.[0-9]*)?\s*(?![kmgt](?:i?b)?$)([^\W\d_].*)", re.IGNORECASE | re.ASCII)
 _SIZE_FACTOR = {"k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
 # What a numeric option without a default is.
 _ZERO: dict[Kind, Value] = {Kind.INT: 0, Kind.SIZE: 0, Kind.DOUBLE: 0.0}
@@ -123,6 +124,12 @@ def parse_size(text: str) -> int:
     if size >= 2**63:
         raise ValueError(text)
     return size
+
+
+def unit_advice(text: str) -> str:
+    """What would be right instead of the unit of a size; empty if nothing is wrong with that."""
+    match = _OTHER_UNIT.fullmatch(text)
+    return f"use K, M, G, T or no unit instead of '{match[1]}', as in 64K" if match else ""
 
 
 def parse_double(text: str) -> float:
@@ -189,6 +196,8 @@ def _expected(kind: Kind, text: str) -> str:
         return f"use a whole number from {-(2**31)} to {2**31 - 1}"
     if kind is Kind.SIZE and _SIZE.fullmatch(text):
         return "use less than 8388608T"
+    if kind is Kind.SIZE and (advice := unit_advice(text)):
+        return advice
     return _EXPECTED.get(kind, "")
 
 

@@ -168,6 +168,10 @@ def test_memory_that_is_not_there_is_reported_as_by_the_reference(scope: str, hu
         ("memory --memory-scope=", "Invalid value for memory-scope:  (use global, local)"),
         ("memory --memory-oper", "Invalid value for memory-oper:  (use read, write, none)"),
         (
+            "memory --memory-block-size=1X",
+            "Invalid value for memory-block-size: 1X (use K, M, G, T or no unit instead of 'X', as in 64K)",
+        ),
+        (
             "memory --memory-block-size",
             "Invalid value for memory-block-size:  (use a power of two, at least 8)",
         ),

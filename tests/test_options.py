@@ -170,7 +170,11 @@ def test_message_for_a_bad_number_has_underscores() -> None:
         (Kind.INT, "2147483648", "use a whole number from -2147483648 to 2147483647"),
         (Kind.INT, "9" * 5000, "use a whole number from -2147483648 to 2147483647"),
         (Kind.SIZE, "8388608T", "use less than 8388608T"),
-        (Kind.SIZE, "1X", "use a whole number and perhaps K, M, G or T, as in 64K"),
+        (Kind.SIZE, "1X", "use K, M, G, T or no unit instead of 'X', as in 64K"),
+        (Kind.SIZE, "1.5 bytes", "use K, M, G, T or no unit instead of 'bytes', as in 64K"),
+        (Kind.SIZE, "1kk", "use K, M, G, T or no unit instead of 'kk', as in 64K"),
+        (Kind.SIZE, "1.5K", "use a whole number and perhaps K, M, G or T, as in 64K"),
+        (Kind.SIZE, "X", "use a whole number and perhaps K, M, G or T, as in 64K"),
     ],
 )
 def test_a_number_that_is_too_large_is_told_the_range(kind: Kind, text: str, advice: str) -> None:

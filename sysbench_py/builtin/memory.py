@@ -11,7 +11,7 @@ from pathlib import Path
 from sysbench_py import core
 from sysbench_py.builtin.base import SimpleTest, invalid
 from sysbench_py.log import FATAL, NOTICE, log
-from sysbench_py.options import Kind, Option, OptionSet, parse_size
+from sysbench_py.options import Kind, Option, OptionSet, parse_size, unit_advice
 from sysbench_py.plan import Plan
 from sysbench_py.stats.model import IntervalStats, PeriodStats, TotalStats
 from sysbench_py.suggest import one_of
@@ -140,7 +140,8 @@ def _block_size_bytes(options: OptionSet) -> int:
     except ValueError:
         size_bytes = 0
     if size_bytes < WORD_BYTES or size_bytes & (size_bytes - 1):
-        raise invalid("memory-block-size", typed, f"use a power of two, at least {WORD_BYTES}")
+        advice = unit_advice(typed) or f"use a power of two, at least {WORD_BYTES}"
+        raise invalid("memory-block-size", typed, advice)
     return size_bytes
 
 
