@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from contextlib import redirect_stdout
 from typing import Any
 
+from sysbench_py.tool_names import COMMANDS_OF_THEIR_OWN
 from sysbench_py.writing import OutputLostError, StandardOutput
 
 
@@ -30,10 +31,12 @@ def _run(arguments: Sequence[str]) -> int:
     # Only here: nothing else needs Typer, and it is slow to import.
     from sysbench_py.tools.app import WrongUse, app
 
+    program = "sysbench" if arguments[:1] and arguments[0] in COMMANDS_OF_THEIR_OWN else "sysbench tools"
     try:
-        status = app(list(arguments) or ["--help"], prog_name="sysbench tools", standalone_mode=False)
+        status = app(list(arguments) or ["--help"], prog_name=program, standalone_mode=False)
     except WrongUse as error:
-        print(f"sysbench tools: {' '.join(_message(error).split())}", file=sys.stderr)
+        where = error.ctx.command_path if error.ctx else program
+        print(f"{where}: {' '.join(_message(error).split())}", file=sys.stderr)
         return 1
     return int(status or 0) if arguments else 1
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def report(
-    file: Annotated[Path, typer.Argument(help="A result that --output=json has written.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A result that --output=json has written.")],
     output: Annotated[
         list[str] | None,
         typer.Option(metavar="FORMAT[:FILE]", help="Write it as json, jsonl, csv, hdr, prometheus or html."),
