@@ -144,13 +144,15 @@ def test_intervals_are_wider_the_more_of_them_must_hold_together() -> None:
 
 
 def test_runs_that_say_too_little_are_refused() -> None:
-    short = Side("short.json", [result([1000] * 9, [1] * 9)])
-    with pytest.raises(UsageError) as error:
-        compare({"": (short, short)}, ())
-    assert error.value.line == (
-        "FATAL: 'short.json' is one run of 9 full intervals, too few to compare: it takes 10 (a longer --time or a "
-        "shorter --report-interval), or several runs in a folder"
-    )
+    run = result([1000] * 9, [1] * 9)
+    for interval_s, shorter in ((0, ""), (1, ""), (2, " or a shorter --report-interval")):
+        side = Side("short.json", [replace(run, setup=replace(run.setup, report_interval_s=interval_s))])
+        with pytest.raises(UsageError) as error:
+            compare({"": (side, side)}, ())
+        assert error.value.line == (
+            "FATAL: 'short.json' is one run of 9 full intervals, too few to compare: it takes 10 (a longer "
+            f"--time{shorter}), or several runs in a folder"
+        )
     with pytest.raises(UsageError, match="there is nothing to compare"):
         Side("idle.json", [result([0], [1])])
 

@@ -65,10 +65,11 @@ class Side:
         (run,) = self.runs
         full = [each for each in run.intervals if not each.partial]
         if len(full) < FEWEST_INTERVALS:
+            # Without --report-interval a run records one a second, and 1 is the least.
+            shorter = " or a shorter --report-interval" if run.setup.report_interval_s > 1 else ""
             raise UsageError.fatal(
                 f"'{self.name}' is one run of {len(full)} full interval{'' if len(full) == 1 else 's'}, too few to "
-                f"compare: it takes {FEWEST_INTERVALS} (a longer --time or a shorter --report-interval), or several "
-                "runs in a folder"
+                f"compare: it takes {FEWEST_INTERVALS} (a longer --time{shorter}), or several runs in a folder"
             )
         return Sample([Piece(each.counters.events, each.interval_s, each.latency.histogram) for each in full])
 
