@@ -162,9 +162,7 @@ local function create_empty_table(drv, con, table_num)
 end
 
 local function announce_rows(table_num)
-  if sysbench.opt.table_size > 0 then
-    print(format("Inserting %d records into 'sbtest%d'", sysbench.opt.table_size, table_num))
-  end
+  print(format("Inserting %d records into 'sbtest%d'", sysbench.opt.table_size, table_num))
 end
 
 local function create_secondary_index(drv, con, table_num)
@@ -178,8 +176,8 @@ end
 function create_table(drv, con, table_num)
   local opt = sysbench.opt
   create_empty_table(drv, con, table_num)
-  announce_rows(table_num)
   if opt.table_size > 0 then
+    announce_rows(table_num)
     insert_rows(con, table_num, 1, opt.table_size, not opt.auto_inc)
   end
   create_secondary_index(drv, con, table_num)
@@ -365,11 +363,8 @@ function close_statements()
       statement:close()
     end
   end
-  if stmt.begin ~= nil then
-    stmt.begin:close()
-  end
-  if stmt.commit ~= nil then
-    stmt.commit:close()
+  for _, statement in pairs({stmt.begin, stmt.commit}) do
+    statement:close()
   end
 end
 

@@ -26,8 +26,8 @@ function split.problem(dialect)
   return nil
 end
 
--- Make all tables: create(table_num) is called for this thread's own ones, announce(table_num) once all
--- are there, and finish(table_num) at the end; insert(table_num, first_id, last_id) for the blocks that
+-- Make all tables: create(table_num) is called for this thread's own ones, announce(table_num) if there
+-- will be rows, once all are there, and finish(table_num) at the end; insert(table_num, first_id, last_id) for the blocks that
 -- it gets. False if a thread has failed.
 function split.make(for_own_tables, create, announce, insert, finish)
   local opt, cmdline = sysbench.opt, sysbench.cmdline
@@ -35,7 +35,9 @@ function split.make(for_own_tables, create, announce, insert, finish)
   if not cmdline.meet() then
     return false
   end
-  for_own_tables(announce)
+  if opt.table_size > 0 then
+    for_own_tables(announce)
+  end
 
   -- Threads work at ends of their own of a table, so that its index grows there as with one of them:
   -- its blocks come in as many stretches as there are threads, from each one in turn.

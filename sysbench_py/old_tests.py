@@ -59,6 +59,14 @@ def find_stand_in(cmdline: CommandLine) -> StandIn | None:
     return None
 
 
+def names_beside(cmdline: CommandLine) -> list[str]:
+    """Names that differ from that of the test in their last part only, and that lead to one of our scripts."""
+    name = Path(cmdline.testname or "")
+    found = [str(name.with_name(path.name)) for path in sorted((LUA / "compat/0.5").glob("*.lua")) if name.name]
+    found += ["oltp"] if cmdline.test_option else []
+    return [each for each in found if _may_be_old(cmdline, each) and Path(each).name != "common.lua"]
+
+
 def script_of(cmdline: CommandLine, luajit_cmd: str) -> Script:
     """The script that the command line names."""
     from sysbench_py.script import Script

@@ -20,7 +20,7 @@ from sysbench_py.options import Option, OptionSet
 from sysbench_py.plan import Plan
 from sysbench_py.progress import CommandProgress
 from sysbench_py.script import Script, State
-from sysbench_py.suggest import did_you_mean, one_of
+from sysbench_py.suggest import closest, did_you_mean, one_of
 from sysbench_py.tool_names import COMMANDS_OF_THEIR_OWN, TOOLS
 from sysbench_py.unused_options import unused_options
 from sysbench_py.worker import Crew, crew_groups
@@ -93,7 +93,7 @@ class ScriptCommands:
         except UsageError as error:
             name = self._script.name
             if name and error.about == name:
-                error.advice = _meant(name)
+                error.advice = _meant(self._cmdline)
             raise
         return state
 
@@ -271,8 +271,14 @@ def choose_driver(plan: Plan, problems: Mapping[str, UsageError]) -> None:
         core.db_setup(name, plan.db_reconnect_timeout_s, copy=plan.bulk == "copy")
 
 
-def _meant(name: str) -> str:
+def _meant(cmdline: CommandLine) -> str:
     """What may have been meant by the name of a test that there is not: another test, or a tool."""
+    from sysbench_py.old_tests import names_beside
+
+    name = cmdline.testname or ""
     if name in TOOLS:
         return f"did you mean 'sysbench tools {name}'?"
-    return OLD_NAMES.get(name) or did_you_mean(name, [*known_tests(), *scripts_beside(name), *COMMANDS_OF_THEIR_OWN])
+    old = names_beside(cmdline)
+    known = [*known_tests(), *scripts_beside(name), *COMMANDS_OF_THEIR_OWN, *old, *OLD_NAMES]
+    meant = closest(name, known)
+    return OLD_NAMES[meant] if meant in OLD_NAMES and meant not in old else did_you_mean(name, known)

@@ -37,6 +37,10 @@ def option_meant(typed: str, known: Iterable[str]) -> str:
     if wanted in spellings:
         # Right, and only out of place.
         return ""
+    # What other programs call --host is each driver's own here.
+    of_a_kind = [f"--{name}" for spelling, name in spellings.items() if spelling.partition("-")[2] == wanted]
+    if wanted and of_a_kind:
+        return f"did you mean {' or '.join(of_a_kind)}?"
     # Before 1.0, options of the OLTP tests began with the name of the test.
     name = closest(wanted, spellings) or closest(wanted.removeprefix("oltp-"), spellings)
     return f"did you mean --{spellings[name]}?" if name else ""

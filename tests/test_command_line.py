@@ -384,6 +384,24 @@ def test_advice(line: str, about: str, advice: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("host", "--mysql-host or --pgsql-host"),
+        ("port", "--mysql-port or --pgsql-port"),
+        ("user", "--mysql-user or --pgsql-user"),
+        ("password", "--mysql-password or --pgsql-password or --dbapi-password"),
+        ("password_file", "--mysql-password-file or --pgsql-password-file or --dbapi-password-file"),
+        ("db", "--mysql-db or --pgsql-db or --sqlite-db"),
+        ("socket", "--mysql-socket"),
+        ("seed", "--rand-seed"),
+    ],
+)
+def test_options_that_drivers_have_of_their_own(typed: str, meant: str) -> None:
+    result = ours("oltp_read_only", f"--{typed}=x", "run")
+    assert (result.status, result.stderr) == (1, f"invalid option: --{typed}=x (did you mean {meant}?)\n")
+
+
+@pytest.mark.parametrize(
     ("commands", "message"),
     [
         ("run", None),

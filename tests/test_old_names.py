@@ -62,6 +62,22 @@ def test_names_that_find_nothing(test: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("test", "said"),
+    [
+        ("--test=olpt", "did you mean 'oltp'?"),
+        ("olpt", "today's is oltp_read_write; that of sysbench 0.4 is --test=oltp"),
+        ("--test=tests/db/olpt.lua", "did you mean 'tests/db/oltp.lua'?"),
+        ("/opt/share/sysbench/tests/include/oltp_legacy/slect.lua",
+         "did you mean '/opt/share/sysbench/tests/include/oltp_legacy/select.lua'?"),
+    ],
+)  # fmt: skip
+def test_mistyped_names_of_old_tests(test: str, said: str, tmp_path: Path) -> None:
+    result = ours(test, *DATABASE, "run", cwd=tmp_path)
+    assert result.status == 1
+    assert f": no such built-in test, file or module ({said})\n" in result.stdout
+
+
+@pytest.mark.parametrize(
     ("file", "test"),
     [
         ("oltp", "--test=oltp"),
