@@ -84,6 +84,7 @@ CASES = [
     ("stat_fields", ("--time=3", "--report-interval=2", "run")),
     ("late_hooks", ("--events=1", "run")),
     ("ffi", ()),
+    *(("ffi_types", (command,)) for command in ("prepare", "cleanup", "help")),
     ("ffi", ("run",)),
 ]
 FAILURES = [

@@ -5,7 +5,7 @@
 local types = ...
 ffi = require("ffi")
 local C, cdef, metatype, to_string = ffi.C, ffi.cdef, ffi.metatype, ffi.string
-local gmatch, loadstring, setfenv, type = string.gmatch, loadstring, setfenv, type
+local find, gmatch, loadstring, setfenv, type = string.find, string.gmatch, loadstring, setfenv, type
 cdef(types)
 local sb_stored = C.sb_stored
 
@@ -48,11 +48,15 @@ end
 
 -- What a part returns, which is loaded at its first use.
 local parts = {}
+local loading = false
 
 -- Further arguments count at the first call.
 local function part(name, ...)
    if not parts[name] then
+      local outer = loading
+      loading = true
       parts[name] = setfenv(loadstring(stored(name)), kept)(native, part, ...)
+      loading = outer
    end
    return parts[name]
 end
@@ -95,6 +99,19 @@ end
 function ffi.metatype(...)
    declare_all()
    return metatype(...)
+end
+
+-- Objects of the core that a script makes itself have their methods, too.
+for name in gmatch("new typeof cast", "%S+") do
+   local real = ffi[name]
+   ffi[name] = function(...)
+      local ct = ...
+      if not all_declared and not loading and type(ct) == "string"
+            and (find(ct, "sql_", 1, true) or find(ct, "sb_histogram", 1, true)) then
+         declare_all()
+      end
+      return real(...)
+   end
 end
 
 return native, part, late, parts
