@@ -429,7 +429,7 @@ class Runner:
         core.progress_clear()
         unfinished_ns = core.run_unfinished()
         statements = list(self._late_statements(unfinished_ns))
-        snapshot = core.snapshot(sql_detail=True)
+        snapshot = core.snapshot(ended=not unfinished_ns, sql_detail=True)
         self._tell_end(why)
         if unfinished_ns:
             log(NOTICE, f"\nNumber of unfinished transactions on forced shutdown: {len(unfinished_ns)}")

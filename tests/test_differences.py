@@ -139,17 +139,24 @@ def test_total_time_is_without_thread_done(tmp_path: Path) -> None:
         end
         function thread_done()
            print("> " .. now_s() - ready_s)
-           ffi.C.usleep(200000)
+           ffi.C.usleep(tonumber(os.getenv("SLEEP_US")))
            if bulk then con:bulk_insert_done() end
         end
         """,
     )
     for bulk in ("no", "yes"):
-        stdout = ours(name, "--events=10", "--time=0", "run", env={"BULK": bulk}).stdout
+        environment = {"BULK": bulk, "SLEEP_US": "200000"}
+        stdout = ours(name, "--events=10", "--time=0", "run", env=environment).stdout
         (events_s,) = map(float, shown(stdout))
         total_s = report(stdout)["total_time_s"]
         # Of the time the report prints four decimals.
         assert total_s >= 0.2 if bulk == "yes" else total_s <= events_s + 0.0001
+    # Nor is it if it takes so long that it is cut off.
+    environment = {"BULK": "no", "SLEEP_US": "60000000"}
+    cut_off = ours(name, "--events=10", "--time=1", "--forced-shutdown=1", "run", env=environment)
+    assert cut_off.status == 2
+    (events_s,) = map(float, shown(cut_off.stdout))
+    assert report(cut_off.stdout)["total_time_s"] <= events_s + 0.0001
     original = script(
         tmp_path,
         """
