@@ -27,8 +27,8 @@ function split.problem(dialect)
 end
 
 -- Make all tables: create(table_num) is called for this thread's own ones, announce(table_num) if there
--- will be rows, once all are there, and finish(table_num) at the end; insert(table_num, first_id, last_id) for the blocks that
--- it gets. False if a thread has failed.
+-- will be rows, once all are there, and finish(table_num) at the end; insert(table_num, first_id, last_id)
+-- for the blocks that it gets. False if a thread has failed.
 function split.make(for_own_tables, create, announce, insert, finish)
   local opt, cmdline = sysbench.opt, sysbench.cmdline
   for_own_tables(create)
