@@ -2,6 +2,10 @@
 
 cdef enum:
     STATEMENT_KEPT = 144        # bytes of a statement that are kept for whoever asks what a worker is waiting for
+    PAGE_BYTES = 4096
+    PAGE_BUCKETS = 512          # buckets of a page
+    RARE_LATENCIES = 32
+    RARE_OF_PAGE = 8            # beyond so many of one page, its buckets come into use
 
 cdef struct worker:
     uint64_t rng[2]
@@ -12,10 +16,11 @@ cdef struct worker:
     uint64_t latency_sum_ns
     uint64_t latency_min_ns
     uint64_t latency_max_ns
-    uint64_t *latency_counts    # HDR_COUNTS buckets
+    uint64_t *latency_counts    # HDR_COUNTS buckets, from the beginning of a page
     uint64_t pending            # 1 + the bucket of the last latency, while it is not in the counts; else 0
-    uint64_t bucket_low         # range of buckets in use, so that merging many workers stays cheap
-    uint64_t bucket_high
+    # Most latencies of a worker are alike, and the odd ones far apart: each of these would take a page.
+    uint64_t pages[2]           # a bit for each page of buckets in use; to read another one would take memory, too
+    uint64_t rare[RARE_LATENCIES]       # 1 + the bucket of a latency beyond them; 0 if free
     uint64_t statement_length   # of the statement that the worker waits for; 0 outside of statements
     const void *statement_of    # the prepared statement that `statement` is of, if it is of one
     char statement[STATEMENT_KEPT]      # how it begins; ends a cache line
@@ -44,8 +49,13 @@ cdef inline worker *worker_of(int thread_id) noexcept nogil:
     return &background
 
 
+cdef inline size_t workers_pages_size(int n) noexcept nogil:
+    """Bytes of the numbers without the buckets, up to the end of a page."""
+    return (n * sizeof(worker) + PAGE_BYTES - 1) // PAGE_BYTES * PAGE_BYTES
+
+
 cdef inline size_t workers_size(int n) noexcept nogil:
-    return n * (sizeof(worker) + HDR_COUNTS * sizeof(uint64_t))
+    return workers_pages_size(n) + n * HDR_COUNTS * sizeof(uint64_t)
 
 
 cdef void workers_delete(worker *array, int n) noexcept nogil:
@@ -60,9 +70,8 @@ cdef worker *workers_new(int n) noexcept nogil:
     if array == NULL:
         return NULL
     for i in range(n):
-        array[i].latency_counts = <uint64_t *>(array + n) + i * <size_t>HDR_COUNTS
+        array[i].latency_counts = <uint64_t *>(<char *>array + workers_pages_size(n)) + i * <size_t>HDR_COUNTS
         array[i].latency_min_ns = <uint64_t>-1
-        array[i].bucket_low = HDR_COUNTS
     return array
 
 
@@ -85,14 +94,71 @@ cdef int workers_alloc(int n) noexcept nogil:
     return 0
 
 
+cdef inline unsigned page_of(uint64_t bucket) noexcept nogil:
+    return <unsigned>(bucket // PAGE_BUCKETS)
+
+
+cdef inline bint page_in_use(const worker *w, unsigned page) noexcept nogil:
+    return sb_load(&w.pages[page // 64]) >> page % 64 & 1
+
+
+cdef inline void count_latency(worker *w, uint64_t bucket) noexcept nogil:
+    sb_publish(&w.latency_counts[bucket], w.latency_counts[bucket] + 1)
+
+
+cdef unsigned rare_of_page(const worker *w, unsigned page) noexcept nogil:
+    cdef unsigned i, n = 0
+    for i in range(<unsigned>RARE_LATENCIES):
+        if w.rare[i] and page_of(w.rare[i] - 1) == page:
+            n += 1
+    return n
+
+
+cdef void use_page(worker *w, unsigned page) noexcept nogil:
+    """Count what is rare no more."""
+    cdef unsigned i
+    cdef uint64_t rare
+    sb_store(&w.pages[page // 64], w.pages[page // 64] | <uint64_t>1 << page % 64)
+    for i in range(<unsigned>RARE_LATENCIES):
+        rare = w.rare[i]
+        if rare and page_of(rare - 1) == page:
+            sb_store(&w.rare[i], 0)
+            count_latency(w, rare - 1)
+
+
+cdef uint64_t *room_for_rare(worker *w) noexcept nogil:
+    """A free place; if there is none, after the page with most of them has come into use."""
+    cdef unsigned i, n, most = 0, page = 0
+    for i in range(<unsigned>RARE_LATENCIES):
+        if w.rare[i] == 0:
+            return &w.rare[i]
+    for i in range(<unsigned>RARE_LATENCIES):
+        n = rare_of_page(w, page_of(w.rare[i] - 1))
+        if n > most:
+            most, page = n, page_of(w.rare[i] - 1)
+    use_page(w, page)
+    return room_for_rare(w)
+
+
+cdef void keep_rare(worker *w, uint64_t bucket) noexcept nogil:
+    """Keep a latency whose page is not in use."""
+    cdef unsigned page = page_of(bucket)
+    if rare_of_page(w, page) == RARE_OF_PAGE:
+        use_page(w, page)
+        count_latency(w, bucket)
+    else:
+        sb_publish(room_for_rare(w), bucket + 1)
+
+
 cdef inline void worker_settle(worker *w) noexcept nogil:
-    """Put the pending latency into the counts. Between the two steps it is in neither, so no reader sees it twice."""
+    """Put the pending latency to the others. Between the two steps it is in neither, so no reader sees it twice."""
     cdef uint64_t pending = w.pending
-    cdef uint64_t *bucket
     if pending:
-        bucket = &w.latency_counts[pending - 1]
         sb_store(&w.pending, 0)
-        sb_publish(bucket, bucket[0] + 1)
+        if page_in_use(w, page_of(pending - 1)):
+            count_latency(w, pending - 1)
+        else:
+            keep_rare(w, pending - 1)
 
 
 cdef inline void worker_record(worker *w, uint64_t latency_ns) noexcept nogil:
@@ -101,10 +167,6 @@ cdef inline void worker_record(worker *w, uint64_t latency_ns) noexcept nogil:
     worker_settle(w)
     sb_fetch_ahead(&w.latency_counts[i])
     sb_store(&w.pending, i + 1)
-    if i < w.bucket_low:
-        sb_store(&w.bucket_low, i)
-    if i > w.bucket_high:
-        sb_store(&w.bucket_high, i)
     sb_store(&w.latency_sum_ns, w.latency_sum_ns + latency_ns)
     if latency_ns < w.latency_min_ns:
         sb_store(&w.latency_min_ns, latency_ns)
@@ -236,19 +298,24 @@ cdef Snapshot read_workers(worker *array):
     """Read every worker's counters and merge the latency buckets. Workers are not disturbed."""
     cdef Snapshot result = Snapshot()
     cdef worker *w
-    cdef unsigned i, k
-    cdef uint64_t low, high
+    cdef unsigned i, k, page
+    cdef uint64_t bucket
     totals = [0] * <int>SB_CNT_MAX
     events, sums, minima, maxima = [], [], [], []
     for k in range(<unsigned>worker_count):
         w = &array[k]
         for i in range(<unsigned>SB_CNT_MAX):
             totals[i] += sb_load(&w.counters[i])
-        low = sb_load(&w.bucket_low)
-        high = sb_load(&w.bucket_high)
         with nogil:
-            for i in range(<unsigned>low, <unsigned>high + 1):
-                result.counts[i] += sb_acquire(&w.latency_counts[i])
+            for page in range(<unsigned>(HDR_COUNTS // PAGE_BUCKETS)):
+                if page_in_use(w, page):
+                    for i in range(page * PAGE_BUCKETS, (page + 1) * PAGE_BUCKETS):
+                        result.counts[i] += sb_acquire(&w.latency_counts[i])
+            # A latency goes from pending to rare to the counts: read the other way round, none is seen twice.
+            for i in range(<unsigned>RARE_LATENCIES):
+                bucket = sb_acquire(&w.rare[i])
+                if bucket:
+                    result.counts[bucket - 1] += 1
             i = <unsigned>sb_load(&w.pending)
             if i:
                 result.counts[i - 1] += 1

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import ctypes
 import random
 import re
+import time
 from pathlib import Path
 
 import pytest
 from hdrh.histogram import HdrHistogram
 
+from sysbench_py import core
 from sysbench_py.command_line import parse
 from sysbench_py.errors import UsageError
 from sysbench_py.stats.model import HIGHEST_LATENCY_NS, LatencyHistogram, Percentile
@@ -94,6 +97,26 @@ def test_merged_histograms_equal_one_recording_count_for_count(seed: int) -> Non
     for percent in (0.1, 25, 50, 95, 99.9, 99.999, 100):
         exact = min(recorded.get_value_at_percentile(percent), max(everything))
         assert merged.percentile_ns(percent) == exact <= merged.max_ns
+
+
+def test_every_latency_of_a_worker_is_counted_once_however_rare() -> None:
+    functions = ctypes.CDLL(None)  # of all that is loaded, the core's among them
+    core.run_setup([(1, 2), (3, 4)], 0, True, True)
+    spins_ns = [int(500 * 1.2**k) for k in range(44)]
+    events = 0
+    for spin_ns in [*spins_ns, *random.Random(1).choices(spins_ns[:20], k=1500), *spins_ns]:
+        functions.sb_event_start(0)
+        until_ns = time.perf_counter_ns() + spin_ns
+        while time.perf_counter_ns() < until_ns:
+            pass
+        functions.sb_event_stop(0)
+        events += 1
+        if events % 40 == 0:
+            assert sum(count for _, count in core.snapshot().buckets()) == events
+    now = core.snapshot()
+    lowest_ns = sum(value_ns * count for value_ns, count in now.buckets())
+    assert lowest_ns <= now.worker_latency_sum_ns[0] < lowest_ns * (1 + 1 / 1024) + events
+    assert now.worker_events == (events, 0)
 
 
 @pytest.mark.parametrize("seed", range(5))
