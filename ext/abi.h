@@ -120,9 +120,10 @@ typedef struct {
   const sql_value *values;      /* nfields of the result */
 } sql_row;
 
-/* What all states share, as buffer and length, or NULL: parts of internal Lua, and byte code of scripts. */
-const sql_value *sb_stored(const char *name);
-const sql_value *sb_stored_script(const char *path);
+/* What all states share, as its length and then so many bytes, or NULL: parts of internal Lua, and byte code of
+   scripts. */
+const size_t *sb_stored(const char *name);
+const size_t *sb_stored_script(const char *path);
 void sb_store_script(const char *path, const char *code, size_t length);
 
 sql_driver *db_create(const char *name);

@@ -10,9 +10,9 @@ cdef extern from "<sys/stat.h>" nogil:
 
 cdef struct stored_text:
     char *name
-    sql_value text
     file_status file            # of a script: as it was when it was read
     stored_text *next
+    size_t length               # of the text, which follows
 
 cdef stored_text *stored_texts = NULL
 cdef stored_text *stored_scripts = NULL
@@ -38,11 +38,10 @@ cdef void stored_add(stored_text **entries, const char *name, const char *text, 
     cdef stored_text *entry = <stored_text *>malloc(sizeof(stored_text) + name_size + length)
     if entry == NULL:
         return
-    entry.name = <char *>(entry + 1)
+    entry.length = length
+    memcpy(entry + 1, text, length)
+    entry.name = <char *>(entry + 1) + length
     memcpy(entry.name, name, name_size)
-    entry.text.buffer = entry.name + name_size
-    entry.text.length = length
-    memcpy(entry.name + name_size, text, length)
     if file != NULL:
         entry.file = file[0]
     pthread_mutex_lock(&stored_mutex)
@@ -56,10 +55,10 @@ def store_text(bytes name not None, bytes text not None) -> None:
     stored_add(&stored_texts, name, text, len(text), NULL)
 
 
-cdef public const sql_value *sb_stored(const char *name) noexcept nogil:
+cdef public const size_t *sb_stored(const char *name) noexcept nogil:
     """The text of that name; NULL if there is none."""
     cdef stored_text *entry = stored_find(&stored_texts, name)
-    return NULL if entry == NULL else &entry.text
+    return NULL if entry == NULL else &entry.length
 
 
 cdef public void sb_store_script(const char *path, const char *code, size_t length) noexcept nogil:
@@ -69,7 +68,7 @@ cdef public void sb_store_script(const char *path, const char *code, size_t leng
         stored_add(&stored_scripts, path, code, length, &file)
 
 
-cdef public const sql_value *sb_stored_script(const char *path) noexcept nogil:
+cdef public const size_t *sb_stored_script(const char *path) noexcept nogil:
     """The byte code of a file; NULL if there is none of the file as it is now."""
     cdef file_status file
     cdef stored_text *entry = stored_find(&stored_scripts, path)
@@ -77,4 +76,4 @@ cdef public const sql_value *sb_stored_script(const char *path) noexcept nogil:
             or file.st_size != entry.file.st_size or file.st_mtim.tv_sec != entry.file.st_mtim.tv_sec
             or file.st_mtim.tv_nsec != entry.file.st_mtim.tv_nsec):
         return NULL
-    return &entry.text
+    return &entry.length

@@ -13,7 +13,7 @@ from sysbench_py.script import Script, State
 from sysbench_py.system import let_servers_work
 
 # What a worker's thread, numbers and Lua state take at least; a script's own tables come on top.
-WORKER_BYTES = 140 * 1024
+WORKER_BYTES = 128 * 1024
 
 
 class LuaTeam:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -76,24 +75,21 @@ def _new_runtime() -> LuaRuntime:
     return LuaRuntime(encoding=None, register_eval=False, register_builtins=False)
 
 
-def _compile(text: bytes, name: bytes) -> bytes:
-    """Byte code, which every state loads faster than text."""
-    dump = _new_runtime().eval(b"function(text, name) return string.dump(assert(loadstring(text, name))) end")
-    code: bytes = dump(text, name)
+def _chunk(name: str, *, stripped: bool = False) -> bytes:
+    """lua/<name>.lua as byte code, which every state loads faster than text; `stripped` of lines and names."""
+    compiler = b"function(text, name, strip) return string.dump(assert(loadstring(text, name)), strip) end"
+    path = LUA / f"{name}.lua"
+    code: bytes = _new_runtime().eval(compiler)(path.read_bytes(), path.name.encode(), stripped)
     return code
 
 
-def _chunk(name: str) -> bytes:
-    """lua/<name>.lua as byte code."""
-    path = LUA / f"{name}.lua"
-    return _compile(path.read_bytes(), path.name.encode())
-
-
 class _Shared(NamedTuple):
-    """What each state executes at its start: the types of abi.h, and chunks."""
+    """What each state executes at its start: the prototype of sb_stored, and chunks.
 
-    types: bytes
-    declarations: bytes
+    States keep no debug information of these: it would take 3 KiB of each."""
+
+    prototype: bytes
+    environment: bytes
     root: bytes
     engine: bytes
 
@@ -102,32 +98,38 @@ class _Shared(NamedTuple):
 def _shared() -> _Shared:
     """Compiled once; what states load later, if at all, is left with the core."""
     abi = re.sub(rb"/\*.*?\*/", b"", ABI.read_bytes(), flags=re.DOTALL)
-    prototypes = {match[1]: match[0] for match in _PROTOTYPE.finditer(abi)}
-    types = _PROTOTYPE.sub(b"", abi)
-    for name, prototype in prototypes.items():
+    types = re.compile(rb"\b(?:%b)\b" % b"|".join(_TYPE.findall(abi)))
+    plain = {match[1]: match[0] for match in _PROTOTYPE.finditer(abi) if not types.search(match[0])}
+    for name, prototype in plain.items():
         core.store_text(name, prototype)
-    core.store_text(b"types", types)
-    core.store_text(b"prototypes", b"".join(prototypes.values()))
+    core.store_text(b"plain", b"".join(plain.values()))
+    core.store_text(b"types", _PROTOTYPE.sub(lambda match: b"" if match[1] in plain else match[0], abi))
     for path in _PARTS:
         core.store_text(Path(path).name.encode(), _chunk(path))
     return _Shared(
-        b" ".join(types.split()) + prototypes[b"sb_stored"],
-        _chunk("internal/sysbench.ffi"),
-        _chunk("internal/sysbench"),
-        _chunk("internal/sysbench.engine"),
+        plain[b"sb_stored"],
+        _chunk("internal/sysbench.ffi", stripped=True),
+        _chunk("internal/sysbench", stripped=True),
+        _chunk("internal/sysbench.engine", stripped=True),
     )
 
 
+# The name of a type of abi.h.
+_TYPE = re.compile(rb"^(?:\}|typedef.*[}\w]) (\w+);$", re.MULTILINE)
 # A function of abi.h, from its type to the semicolon.
 _PROTOTYPE = re.compile(rb"^[\w ]+[ *](\w+)\([^()]*\);$", re.MULTILINE)
 # Internal Lua that a state loads when it is first needed.
 _PARTS = (
+    "internal/sysbench.carrier",
     "internal/sysbench.cdef",
     "internal/sysbench.cmdline",
+    "internal/sysbench.failure",
+    "internal/sysbench.files",
     "internal/sysbench.histogram",
     "internal/sysbench.main",
     "internal/sysbench.rand",
     "internal/sysbench.report",
+    "internal/sysbench.restart",
     "internal/sysbench.sql",
     "compat/legacy",
 )
@@ -144,28 +146,20 @@ def _to_lua(runtime: LuaRuntime, value: Any) -> Any:
     return value
 
 
-# What cannot stand between quotes in Lua, or is not text.
-_NOT_PLAIN = re.compile(rb"[^ !#-\[\]-~]")
-
-
-def _literal(value: Value) -> bytes:
-    """An option's value as it is written in Lua."""
-    if isinstance(value, bool):
-        return b"true" if value else b"false"
-    if isinstance(value, tuple):
-        return b"{" + b",".join(map(_literal, value)) + b"}"
-    if isinstance(value, str):
-        return b'"%b"' % _NOT_PLAIN.sub(lambda match: b"\\%03d" % ord(match[0]), os.fsencode(value))
-    if isinstance(value, float) and not math.isfinite(value):
-        return b"0/0" if math.isnan(value) else b"1/0" if value > 0 else b"-1/0"
-    return repr(value).encode()
-
-
 @cache
-def _options_chunk(options: tuple[tuple[str, Value], ...]) -> bytes:
-    """The byte code of a chunk that returns a table of options."""
-    fields = [b"[%b]=%b" % (_literal(name), _literal(value)) for name, value in options]
-    return _compile(b"return {%b}" % b",".join(fields), b"=options")
+def _lua_options(options: tuple[tuple[str, Value], ...]) -> tuple[dict[bytes, Any], dict[bytes, list[bytes]]]:
+    """Options as Lua knows them: those with one value, and lists. Numbers are doubles there."""
+    single: dict[bytes, Any] = {}
+    lists: dict[bytes, list[bytes]] = {}
+    for name, value in options:
+        key = os.fsencode(name)
+        if isinstance(value, tuple):
+            lists[key] = [os.fsencode(item) for item in value]
+        elif isinstance(value, str):
+            single[key] = os.fsencode(value)
+        elif value is not None:
+            single[key] = value if isinstance(value, bool) else float(value)
+    return single, lists
 
 
 class State:
@@ -183,7 +177,7 @@ class State:
             os.fsencode(script.search_cpath()),
         )
         shared = _shared()
-        native, part, late, parts = self._runtime.execute(shared.declarations, shared.types)
+        environment = self._runtime.execute(shared.environment, shared.prototype, name=b"=sysbench.ffi.lua")
         if script.luajit_cmd:
             problem = self._runtime.execute(_chunk("internal/sysbench.luajit"), os.fsencode(script.luajit_cmd))
             if problem:
@@ -194,11 +188,14 @@ class State:
         argv[0] = os.fsencode(os.path.basename(script.argv[0]))  # noqa: PTH119
         self._runtime.execute(
             shared.root,
-            *(native, part, late),
+            environment,
             *(thread_id, version, b"sysbench " + version),
             *(argv, _to_lua(self._runtime, script.command), _to_lua(self._runtime, script.name)),
+            name=b"=sysbench.lua",
         )
-        self._engine = self._runtime.execute(shared.engine, native, part, parts)
+        # What comes now takes the room of what has made the state, and not more from the system.
+        self._runtime.gccollect()
+        self._engine = self._runtime.execute(shared.engine, environment, name=b"=sysbench.engine.lua")
 
     def call(self, function: str, *arguments: Any) -> Any:
         """Call a function of lua/internal/sysbench.engine.lua. Raises UsageError if what the script has made of
@@ -265,7 +262,11 @@ class State:
 
     def set_options(self, values: Mapping[str, Value]) -> None:
         """Fill `sysbench.opt`; a script that declares no options gets them as globals too."""
-        self.call("set_options", self._runtime.compile(_options_chunk(tuple(values.items()))))
+        single, lists = _lua_options(tuple(values.items()))
+        table = self._runtime.table_from(single)
+        for name, items in lists.items():
+            table[name] = self._runtime.table_from(items)
+        self.call("set_options", table)
 
     def command_defined(self, name: str) -> bool:
         """Whether the script has its own command of that name."""

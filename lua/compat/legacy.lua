@@ -1,7 +1,6 @@
 -- The global names of sysbench 0.5, over the 1.0 API. One implicit connection a state, opened on first use.
 -- SPDX-License-Identifier: GPL-2.0-or-later
--- Arguments of the chunk: native and part of sysbench.ffi.lua. Returns the functions.
-local native, part = ...
+-- Returns the functions.
 local ffi, sql, rand = ffi, sql, part("sysbench.rand")
 local RESTART_EVENT = 1
 local ERROR_NONE, ERROR_IGNORABLE = native("DB_ERROR_NONE"), native("DB_ERROR_IGNORABLE")
@@ -13,7 +12,7 @@ local sb_log, core_query, core_bulk_insert_init, core_bulk_insert_next, core_bul
    native("db_execute"), native("db_free_results")
 local _G, error, getmetatable, pcall, rawset, setmetatable, tonumber, tostring, type, unpack =
    _G, error, getmetatable, pcall, rawset, setmetatable, tonumber, tostring, type, unpack
-local format, max = format, max
+local format = format
 
 local legacy = {}
 
@@ -179,7 +178,8 @@ function legacy.db_bind_param(s, values)
       if kind == "number" then
          params[i] = stmt:bind_create(sql.type.INT)
       elseif kind == "string" then
-         params[i] = stmt:bind_create(sql.type.CHAR, max(256, 2 * #values[i]))
+         local room = 2 * #values[i]
+         params[i] = stmt:bind_create(sql.type.CHAR, room > 256 and room or 256)
       else
          error("Unsupported variable type: " .. kind, 2)
       end

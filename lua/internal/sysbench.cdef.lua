@@ -1,12 +1,27 @@
--- An ffi.cdef that lets scripts declare the core once more.
+-- What scripts get as ffi: LuaJIT's, which lets them declare the core once more.
 -- SPDX-License-Identifier: GPL-2.0-or-later
--- Arguments of the chunk: native and part of sysbench.ffi.lua, LuaJIT's own ffi.cdef, the types of abi.h.
-local _, _, cdef, types = ...
-local error, pcall, tostring = error, pcall, tostring
+-- Arguments of the chunk: the table to fill, and the metatable of ffi.C; declare and stored of sysbench.ffi.lua.
+local script_ffi, library, declare, stored = ...
+local cdef, metatype, error, part, pcall, tostring, type =
+   ffi.cdef, ffi.metatype, error, part, pcall, tostring, type
+local index = library.__index
+
+-- A script that asks for anything in ffi.C finds everything there.
+local function declare_all()
+   library.__index = index
+   declare("plain")
+   part("sysbench.sql")
+   part("sysbench.histogram")
+end
+
+function library.__index(namespace, name)
+   declare_all()
+   return index(namespace, name)
+end
 
 -- Whether a constant of an enum of abi.h is found by the pattern.
 local function is_ours(pattern)
-   for constants in types:gmatch("enum%s*(%b{})") do
+   for constants in stored("types"):gmatch("enum%s*(%b{})") do
       if constants:find(pattern) then
          return true
       end
@@ -14,11 +29,18 @@ local function is_ours(pattern)
    return false
 end
 
+declare("types")
+setmetatable(script_ffi, nil)
+for name, value in pairs(ffi) do
+   script_ffi[name] = value
+end
+
 -- LuaJIT takes functions and types twice, but no constant of an enum: one that is declared already gets another
 -- name in the script's text, so that the rest is declared as it says.
 local renamed = 0
 
-return function(text, ...)
+function script_ffi.cdef(text, ...)
+   declare_all()
    local ok, message = pcall(cdef, text, ...)
    while not ok do
       local name = tostring(message):match("^attempt to redefine '([%w_]+)'")
@@ -31,3 +53,24 @@ return function(text, ...)
       ok, message = pcall(cdef, text, ...)
    end
 end
+
+-- The types of the core are not to be had, as ever.
+function script_ffi.metatype(...)
+   declare_all()
+   return metatype(...)
+end
+
+-- Objects of the core that a script makes itself have their methods, too.
+for name in ("new typeof cast"):gmatch("%S+") do
+   local real = ffi[name]
+   script_ffi[name] = function(...)
+      local ct = ...
+      if library.__index ~= index and type(ct) == "string"
+            and (ct:find("sql_", 1, true) or ct:find("sb_histogram", 1, true)) then
+         declare_all()
+      end
+      return real(...)
+   end
+end
+
+return script_ffi

@@ -1,7 +1,6 @@
 -- sysbench.cmdline: arguments, the script's options, its own commands.
 -- SPDX-License-Identifier: GPL-2.0-or-later
--- Arguments of the chunk: native of sysbench.ffi.lua. Returns the functions of sysbench.cmdline.
-local native = ...
+-- Returns the functions of sysbench.cmdline.
 local ffi, sysbench, error, pairs, tonumber, tostring, type = ffi, sysbench, error, pairs, tonumber, tostring, type
 local concat, sort = concat, sort
 local sb_lua_set_test_args, sb_print_test_options = native("sb_lua_set_test_args"), native("sb_print_test_options")

@@ -1,8 +1,7 @@
 -- sysbench.histogram: a histogram of logarithmic buckets for scripts' own values.
 -- SPDX-License-Identifier: GPL-2.0-or-later
--- Arguments of the chunk: native of sysbench.ffi.lua. Returns what belongs into sysbench.histogram.
-local native = ...
-local ffi, metatype, error, tostring, format = ffi, metatype, error, tostring, format
+-- Returns what belongs into sysbench.histogram.
+local ffi, metatype, error, tostring, format = ffi, ffi.metatype, error, tostring, format
 local sb_histogram_new, sb_histogram_update, sb_histogram_print, sb_histogram_delete =
    native("sb_histogram_new"), native("sb_histogram_update"), native("sb_histogram_print"),
    native("sb_histogram_delete")

@@ -1,20 +1,33 @@
 -- What scripts see of sysbench: its fields and functions; and the default event loop.
 -- SPDX-License-Identifier: GPL-2.0-or-later
--- Arguments of the chunk: native, part and late of sysbench.ffi.lua; thread id, version, version string; argv as a
--- table, command or nil, script path or nil.
-local native, _, late, tid, version, version_string, argv, command, script_path = ...
-local sb_event_next, sb_event_cancel, sb_event_may_restart =
-   native("sb_event_next"), native("sb_event_cancel"), native("sb_event_may_restart")
-
--- What a script makes of the globals must not break the library.
-local sysbench = sysbench
-local pcall, type, error = pcall, type, error
-local select, tostring, concat, stdout = select, tostring, table.concat, io.stdout
+-- Arguments of the chunk: what sysbench.ffi.lua returns; thread id, version, version string; argv as a table, command
+-- or nil, script path or nil.
+local kept, tid, version, version_string, argv, command, script_path = ...
+local native, part, stdout = kept.native, kept.part, io.stdout
+setfenv(1, kept)
 
 sysbench.tid, sysbench.version, sysbench.version_string = tid, version, version_string
 sysbench.error = { NONE = 0, RESTART_EVENT = 1 }
 sysbench.hooks = {}
-local RESTART_EVENT = sysbench.error.RESTART_EVENT
+
+-- Add functions of a part to a table, each loaded at its first call: a script cannot tell them from the functions
+-- themselves. There are many of them in each state, so they are small, with two upvalues: until then, `real` is the
+-- name.
+local function late(functions, name_of_part, names)
+   local function load(name) return part(name_of_part)[name] end
+   local function add(real)
+      functions[real] = function(...)
+         if type(real) == "string" then
+            real = load(real)
+         end
+         return real(...)
+      end
+   end
+   for name in names:gmatch("%S+") do
+      add(name)
+   end
+   return functions
+end
 
 late(sysbench, "sysbench.report", "report_default report_csv report_json")
 sysbench.rand = late({}, "sysbench.rand",
@@ -37,11 +50,11 @@ sysbench.cmdline = late({
    "read_cmdline_options command_defined command_parallel call_command print_test_options share meet")
 
 -- The names of sysbench 0.5.
-thread_id, test, mysql_table_engine, myisam_max_rows = tid, script_path, "innodb", 1000000
+_G.thread_id, _G.test, _G.mysql_table_engine, _G.myisam_max_rows = tid, script_path, "innodb", 1000000
 late(_G, "legacy", "sb_rand sb_rand_uniform sb_rand_gaussian sb_rand_special sb_rand_str sb_rnd sb_rand_uniq " ..
     "db_connect db_disconnect db_query db_bulk_insert_init db_bulk_insert_next db_bulk_insert_done db_prepare " ..
     "db_bind_param db_bind_result db_execute db_store_results db_free_results db_close")
-DB_ERROR_NONE, DB_ERROR_RESTART_TRANSACTION, DB_ERROR_FAILED = 0, 1, 2
+_G.DB_ERROR_NONE, _G.DB_ERROR_RESTART_TRANSACTION, _G.DB_ERROR_FAILED = 0, 1, 2
 sysbench.db = { DB_ERROR_NONE = 0, DB_ERROR_RESTART_TRANSACTION = 1, DB_ERROR_FAILED = 2 }
 for name in ("connect disconnect query bulk_insert_init bulk_insert_next bulk_insert_done prepare bind_param " ..
              "bind_result execute store_results free_results close"):gmatch("%S+") do
@@ -49,7 +62,7 @@ for name in ("connect disconnect query bulk_insert_init bulk_insert_next bulk_in
 end
 
 -- LuaJIT's print writes a line in pieces, and those of several threads mix; this one writes it at once.
-function print(...)
+function _G.print(...)
    local line = {}
    for i = 1, select("#", ...) do
       line[i] = tostring((select(i, ...)))
@@ -57,46 +70,18 @@ function print(...)
    stdout:write(concat(line, "\t") .. "\n")
 end
 
-local function is_restart(err)
-   return type(err) == "table" and err.errcode == RESTART_EVENT
-end
+local sb_event_next, pcall = native("sb_event_next"), pcall
 
--- Call event() until it succeeds; nil if the run ends before. A restart is part of the same event.
-local function restart(thread_id, err)
-   while sb_event_may_restart(thread_id) do
-      local hook = sysbench.hooks.before_restart_event
-      local ok, result = true, nil
-      if hook then
-         ok, result = pcall(hook, err)
-      end
-      if ok then
-         ok, result = pcall(event, thread_id)
-         if ok then
-            return true, result
-         end
-      end
-      -- The hook itself talks to the server and may lose the connection again.
-      if not is_restart(result) then
-         error(result, 0)
-      end
-      err = result
-   end
-   return false
-end
-
-function thread_run(thread_id)
+local function thread_run(thread_id)
    while sb_event_next(thread_id) do
       local ok, result = pcall(event, thread_id)
       if not ok then
-         if not is_restart(result) then
-            sb_event_cancel(thread_id)
-            error(result, 0)
-         end
-         ok, result = restart(thread_id, result)
+         ok, result = part("sysbench.restart")(thread_id, result)
       end
       if not ok or result then
-         sb_event_cancel(thread_id)
+         native("sb_event_cancel")(thread_id)
          return
       end
    end
 end
+_G.thread_run = setfenv(thread_run, _G)

@@ -1,10 +1,12 @@
 -- What the engine calls in few states: the main one, those of reports and of commands. Every function returns true
 -- and results, or false and the error as text.
 -- SPDX-License-Identifier: GPL-2.0-or-later
--- Arguments of the chunk: native and part of sysbench.ffi.lua, and three functions of the engine's.
-local native, part, checked, log_failure, field = ...
+-- Arguments of the chunk: two functions of the engine's.
+local checked, field = ...
 local sb_team_leave = native("sb_team_leave")
-local ffi, _G, sysbench, loadstring, pairs, pcall, type = ffi, _G, sysbench, loadstring, pairs, pcall, type
+local _G, ffi, loadstring, pairs, part, pcall, sysbench, type =
+   _G, ffi, loadstring, pairs, part, pcall, sysbench, type
+local log_failure = part("sysbench.failure").log
 
 local main = {}
 
@@ -18,6 +20,10 @@ function main.load_text(text, name)
       return false, message
    end
    return checked(pcall(chunk))
+end
+
+function main.has_options()
+   return sysbench.cmdline.options ~= nil
 end
 
 -- Call a function of sysbench.cmdline.

@@ -1,7 +1,6 @@
 -- sysbench.rand: random numbers and strings of the calling thread's generator.
 -- SPDX-License-Identifier: GPL-2.0-or-later
--- Arguments of the chunk: native of sysbench.ffi.lua. Returns what belongs into sysbench.rand.
-local native = ...
+-- Returns what belongs into sysbench.rand.
 local ffi, assert = ffi, assert
 local sb_rand_uniform, sb_rand_uniform_uint64, sb_rand_uniform_double, sb_rand_default, sb_rand_gaussian,
    sb_rand_special, sb_rand_pareto, sb_rand_zipfian, sb_rand_unique, sb_rand_str, sb_rand_varstr, sb_rand_seed =

@@ -1,7 +1,6 @@
 -- The three report functions that scripts assign to the report hooks.
 -- SPDX-License-Identifier: GPL-2.0-or-later
--- Arguments of the chunk: native of sysbench.ffi.lua. Returns what belongs into sysbench.
-local native = ...
+-- Returns what belongs into sysbench.
 local _G, sysbench, format = _G, sysbench, format
 local sb_json_element = native("sb_json_element")
 

@@ -1,8 +1,7 @@
 -- sysbench.sql: drivers, connections, statements, parameters and results, as methods of the core's structs.
 -- SPDX-License-Identifier: GPL-2.0-or-later
--- Arguments of the chunk: native of sysbench.ffi.lua. Returns what belongs into sysbench.sql.
-local native = ...
-local ffi, metatype, sysbench = ffi, metatype, sysbench
+-- Returns what belongs into sysbench.sql.
+local ffi, metatype, sysbench = ffi, ffi.metatype, sysbench
 local NULL = nil
 local DB_ERROR_NONE, DB_ERROR_FATAL = native("DB_ERROR_NONE"), native("DB_ERROR_FATAL")
 local BIGINT, DOUBLE = native("SQL_TYPE_BIGINT"), native("SQL_TYPE_DOUBLE")
