@@ -16,6 +16,7 @@ cdef extern from "<sys/mman.h>" nogil:
     int MADV_DONTNEED
 
 cdef enum:
+    STACK_OF_A_CALL = 512       # bytes, of a system call
     LIMIT_OFF = 0               # during warm-up
     LIMIT_ON = 1
     LIMIT_CHANGES = 2           # no event begins until the warm-up has been counted off
@@ -64,8 +65,8 @@ cdef void release_unused_stack() noexcept nogil:
     if pthread_getattr_np(pthread_self(), &attributes) != 0:
         return
     if pthread_attr_getstack(&attributes, &lowest, &size) == 0:
-        # Not the page in use nor the one below it, where the calls that are made here have their frames.
-        here = <char *>(<size_t>here & ~(page - 1)) - page
+        # Not the page in use, nor what the call that is made here has of the one below it.
+        here = <char *>((<size_t>here - STACK_OF_A_CALL) & ~(page - 1))
         if here > <char *>lowest:
             madvise(lowest, here - <char *>lowest, MADV_DONTNEED)
     pthread_attr_destroy(&attributes)

@@ -101,7 +101,9 @@ function engine.run_worker(thread_id)
       part("sysbench.failure").stop_run()
    end
    make_room()
-   if not native("sb_worker_ready")(thread_id) then
+   -- Declarations take more stack than events do.
+   local ready, done = native("sb_worker_ready"), native("sb_worker_done")
+   if not ready(thread_id) then
       return false
    end
    local ok, err = pcall(field(_G, "thread_run"), thread_id)
@@ -111,7 +113,7 @@ function engine.run_worker(thread_id)
       failure.log("thread_run", err)
       return false
    end
-   native("sb_worker_done")(thread_id)
+   done(thread_id)
    if field(_G, "thread_done") then
       engine.call("thread_done", thread_id)
    end
