@@ -40,9 +40,8 @@ def _prepare_split() -> Iterator[Row]:
             yield Row(
                 f"prepare 1000000 rows, 2 thr.,{option} --prepare-split, {name}",
                 {WALL: 0.75 if not option else None},
-                f"{{ours}} {script}{option} prepare",
+                f"{{reference}} {script} prepare",
                 f"{{ours}} {script}{option} --prepare-split=on prepare",
-                against="unsplit",
                 before=f"{{reference}} {script} cleanup",
             )
 
