@@ -133,10 +133,13 @@ CREATE TABLE sbtest%d(
 ) %s %s]], table_num, id, empty, empty, key, engine, extra)
 end
 
-local function insert_rows(con, table_num, first_id, last_id, with_ids)
+-- Rows of a bulk insert, which is begun unless it goes on, and ends with the caller.
+local function insert_rows(con, table_num, first_id, last_id, with_ids, goes_on)
   local table_size = sysbench.opt.table_size
-  con:bulk_insert_init(format("INSERT INTO sbtest%d(%sk, c, pad) VALUES",
-                              table_num, with_ids and "id, " or ""))
+  if not goes_on then
+    con:bulk_insert_init(format("INSERT INTO sbtest%d(%sk, c, pad) VALUES",
+                                table_num, with_ids and "id, " or ""))
+  end
   for id = first_id, last_id do
     local c, pad = get_c_value(), get_pad_value()
     local k = rand.default(1, table_size)
@@ -146,7 +149,6 @@ local function insert_rows(con, table_num, first_id, last_id, with_ids)
       con:bulk_insert_next(format("(%d, '%s', '%s')", k, c, pad))
     end
   end
-  con:bulk_insert_done()
 end
 
 local function create_empty_table(drv, con, table_num)
@@ -179,6 +181,7 @@ function create_table(drv, con, table_num)
   if opt.table_size > 0 then
     announce_rows(table_num)
     insert_rows(con, table_num, 1, opt.table_size, not opt.auto_inc)
+    con:bulk_insert_done()
   end
   create_secondary_index(drv, con, table_num)
 end
@@ -202,17 +205,12 @@ function cmd_prepare()
   end
 
   local dialect = is_redshift(drv:name()) and "redshift" or drv:name()
-  local problem = split.problem(dialect)
-  if problem ~= nil then
-    error(problem, 0)
-  end
-  return split.make(for_own_tables, function(table_num)
+  return split.make(con, dialect, for_own_tables, function(table_num)
     create_empty_table(drv, con, table_num)
-  end, announce_rows, function(table_num, first_id, last_id)
-    insert_rows(con, table_num, first_id, last_id, true)
+  end, announce_rows, function(table_num, first_id, last_id, goes_on)
+    insert_rows(con, table_num, first_id, last_id, true, goes_on)
   end, function(table_num)
     create_secondary_index(drv, con, table_num)
-    split.continue_ids(con, dialect, table_num)
   end)
 end
 

@@ -17,7 +17,7 @@ local BLOCK = 5000
 local takes_ids = {mysql = true, pgsql = true, sqlite = true}
 
 -- What keeps the tables of this dialect from being split, or nil.
-function split.problem(dialect)
+local function problem(dialect)
   if sysbench.cmdline.share == nil then
     return "--prepare-split=on is unknown to this sysbench"
   elseif sysbench.opt.auto_inc and not takes_ids[dialect] then
@@ -26,45 +26,70 @@ function split.problem(dialect)
   return nil
 end
 
--- Make all tables: create(table_num) is called for this thread's own ones, announce(table_num) if there
--- will be rows, once all are there, and finish(table_num) at the end; insert(table_num, first_id, last_id)
--- for the blocks that it gets. False if a thread has failed.
-function split.make(for_own_tables, create, announce, insert, finish)
-  local opt, cmdline = sysbench.opt, sysbench.cmdline
-  for_own_tables(create)
-  if not cmdline.meet() then
-    return false
-  end
-  if opt.table_size > 0 then
-    for_own_tables(announce)
-  end
+-- Insert the blocks that this thread gets. insert(table_num, first_id, last_id, goes_on) is called
+-- for each, goes_on if the bulk insert of the block before it does.
+local function insert_blocks(con, dialect, insert)
+  local opt = sysbench.opt
+  -- A bulk insert is as long as it can be. But where MySQL generates ids, a load keeps the others
+  -- from the table until it ends, and they give up after innodb_lock_wait_timeout.
+  local ends_soon = dialect == "mysql" and opt.auto_inc
+  local open
 
   -- Threads work at ends of their own of a table, so that its index grows there as with one of them:
   -- its blocks come in as many stretches as there are threads, from each one in turn.
   local blocks = math.ceil(opt.table_size / BLOCK)
   local stretch = math.ceil(blocks / opt.threads)
-  for number in cmdline.share(stretch * opt.threads * opt.tables) do
+  for number in sysbench.cmdline.share(stretch * opt.threads * opt.tables) do
     local table_num, turn = number % opt.tables + 1, math.floor(number / opt.tables)
     local block = turn % opt.threads * stretch + math.floor(turn / opt.threads)
     if block < blocks then
+      local goes_on = open == table_num and not ends_soon
+      if open and not goes_on then
+        con:bulk_insert_done()
+      end
+      open = table_num
       sysbench.rand.seed(opt.rand_seed, table_num, block)
-      insert(table_num, block * BLOCK + 1, math.min((block + 1) * BLOCK, opt.table_size))
+      insert(table_num, block * BLOCK + 1, math.min((block + 1) * BLOCK, opt.table_size), goes_on)
     end
   end
-
-  if not cmdline.meet() then
-    return false
+  if open then
+    con:bulk_insert_done()
   end
-  for_own_tables(finish)
-  return true
 end
 
 -- Let the server go on with the ids where the rows end.
-function split.continue_ids(con, dialect, table_num)
+local function continue_ids(con, dialect, table_num)
   if sysbench.opt.auto_inc and dialect == "pgsql" and sysbench.opt.table_size > 0 then
     con:query(format("SELECT setval(pg_get_serial_sequence('sbtest%d', 'id'), %d)", table_num,
                      sysbench.opt.table_size))
   end
+end
+
+-- Make all tables: create(table_num) is called for this thread's own ones, announce(table_num) if there
+-- will be rows, once all are there, and finish(table_num) at the end; insert for the blocks that it
+-- gets. False if a thread has failed.
+function split.make(con, dialect, for_own_tables, create, announce, insert, finish)
+  local what = problem(dialect)
+  if what ~= nil then
+    error(what, 0)
+  end
+  local cmdline = sysbench.cmdline
+  for_own_tables(create)
+  if not cmdline.meet() then
+    return false
+  end
+  if sysbench.opt.table_size > 0 then
+    for_own_tables(announce)
+  end
+  insert_blocks(con, dialect, insert)
+  if not cmdline.meet() then
+    return false
+  end
+  for_own_tables(function(table_num)
+    finish(table_num)
+    continue_ids(con, dialect, table_num)
+  end)
+  return true
 end
 
 return split

@@ -93,6 +93,19 @@ def test_indexes_come_after_all_rows(server: Server) -> None:
     assert sum(entry.text.startswith("INSERT") for entry in log) >= 6
 
 
+@pytest.mark.parametrize("ids", ["--auto_inc=on", "--auto_inc=off"])
+def test_a_thread_loads_its_blocks_at_once(server: Server, ids: str) -> None:
+    """But where others wait until a load has ended, because of InnoDB's AUTO-INC lock, each block is one."""
+    with server.query_log() as log:
+        prepare(server.args, "--tables=1", "--threads=2", "--bulk=copy", ids)
+    loads = sum(entry.text.startswith(("COPY", "LOAD")) for entry in log)
+    if isinstance(server, MariaDB) and ids == "--auto_inc=on":
+        assert loads == 3
+    else:
+        assert loads in (1, 2)
+    assert server.sql("SELECT COUNT(*), MIN(id), MAX(id) FROM sbtest1") == [(SIZE, 1, SIZE)]
+
+
 def fatal_lines(result: Result) -> list[str]:
     return [line for line in result.stdout.splitlines() if line.startswith("FATAL: ")]
 
