@@ -84,7 +84,11 @@ def test_tables_that_are_missing_are_told_once(server: Server, words: tuple[str,
     fatal = [line for line in result.stdout.splitlines() if line.startswith("FATAL: ")]
     place = next(i for i, line in enumerate(fatal) if "`thread_init' function failed: " in line)
     assert place == (2 if isinstance(server, MariaDB) else 1)
-    assert fatal[place + 1 :] == ["FATAL: (the same 7 times more)", "FATAL: Thread initialization failed!"]
+    # A line that the next thread prints at once is counted as a repetition of the last one.
+    assert [line.replace("up to ", "") for line in fatal[place + 1 :]] == [
+        "FATAL: (the same 7 times more)",
+        "FATAL: Thread initialization failed!",
+    ]
 
 
 @pytest.mark.parametrize("threads", ["1", "4"])
