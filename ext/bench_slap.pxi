@@ -152,7 +152,7 @@ cdef bint slap_run(int thread_id, SlapWork work, char *buffer) noexcept nogil:
             # Stopped between two attempts is no failure.
             if con.pub.error != DB_ERROR_IGNORABLE:
                 sb_run_fail()
-        sb_worker_done(thread_id)
+        worker_time_ends(thread_id)
     if con != NULL:
         db_connection_release(handle)
     return ok

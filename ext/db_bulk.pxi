@@ -247,5 +247,5 @@ cdef public int db_bulk_insert_done(sql_connection *handle) noexcept nogil:
     if rc == 0 and con.bulk.under_way:
         rc = bulk_settle(con)
     bulk_free(con)
-    sb_worker_done(con.pub.thread_id)
+    worker_time_ends(con.pub.thread_id)
     return rc

@@ -69,6 +69,7 @@ cdef struct fiber:
     fiber_body body
     char *stack
     bint ended
+    bint past_events
     int failed                  # sb_thread_failed while it does not run
     uint64_t resumed_ns         # when its turn began
     fiber *next                 # in the line of those that can run
@@ -91,6 +92,8 @@ cdef struct carrier:
     int live
     fiber_line ready
     fiber_line barrier
+    int at_events               # workers that are not past their events
+    fiber_line past_events      # those that are, while others are not
     fiber **sleeping            # a heap by wake_ns
     int n_sleeping
     watched_fd *watched         # by descriptor
@@ -219,6 +222,28 @@ cdef void fiber_await_start() noexcept nogil:
         fiber_leave(f)
 
 
+cdef void fiber_end_events(fiber *f) noexcept nogil:
+    cdef carrier *c = f.owner
+    if f.past_events:
+        return
+    f.past_events = True
+    c.at_events -= 1
+    if c.at_events == 0:
+        while c.past_events.first != NULL:
+            line_put(&c.ready, line_take(&c.past_events))
+
+
+cdef void fiber_await_last_event() noexcept nogil:
+    """Wait until all workers of the carrier are past their events: what one does then would be time of the others'."""
+    cdef fiber *f = this_fiber()
+    if f == NULL:
+        return
+    fiber_end_events(f)
+    if f.owner.at_events > 0:
+        line_put(&f.owner.past_events, f)
+        fiber_leave(f)
+
+
 # -- sleepers: a binary heap, the earliest first
 
 cdef void sleeper_put(carrier *c, fiber *f) noexcept nogil:
@@ -277,6 +302,7 @@ cdef void carrier_resume(carrier *c, fiber *f) noexcept nogil:
             break
         f.errand_result = f.errand(f.errand_argument)
     if f.ended:
+        fiber_end_events(f)
         c.live -= 1
         munmap(f.stack, FIBER_STACK_SIZE)
         f.stack = NULL
@@ -369,6 +395,7 @@ cdef int fiber_init(fiber *f, carrier *c, int thread_id, fiber_body body) noexce
     sb_context_make(&f.context, f.stack + FIBER_GUARD_SIZE, FIBER_STACK_SIZE - FIBER_GUARD_SIZE, fiber_begin)
     line_put(&c.ready, f)
     c.live += 1
+    c.at_events += 1
     return 0
 
 

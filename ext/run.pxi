@@ -212,9 +212,15 @@ cdef public void sb_event_cancel(int thread_id) noexcept nogil:
     w.now_ns = clock_ns()
 
 
-cdef public void sb_worker_done(int thread_id) noexcept nogil:
+cdef inline void worker_time_ends(int thread_id) noexcept nogil:
     """The worker's part of the measured time ends here. Once more, and it ends later."""
     worker_of(thread_id).now_ns = clock_ns()
+
+
+cdef public void sb_worker_done(int thread_id) noexcept nogil:
+    """The worker has run its events."""
+    worker_time_ends(thread_id)
+    fiber_await_last_event()
 
 
 cdef bint run_goes_on() noexcept nogil:

@@ -83,10 +83,11 @@ def _command(plan: Plan, command: str) -> None:
 
 def _start(plan: Plan, *arguments: str) -> subprocess.CompletedProcess[str]:
     import subprocess
-    import sys
+
+    from sysbench_py.own_process import own_command
 
     return subprocess.run(
-        [sys.executable, "-m", "sysbench_py", *plan.arguments, *arguments],
+        own_command([*plan.arguments, *arguments]),
         check=False,
         stdin=subprocess.DEVNULL,
         capture_output=True,

@@ -1,6 +1,7 @@
 """Ctrl-C and SIGTERM: a run ends and reports what was done; anything else ends at once and says so.
 
-A second signal always ends the process at once."""
+A second signal always ends the process at once, but for one that comes with the first: `timeout` sends SIGTERM to the
+process and then to its group."""
 
 from __future__ import annotations
 
@@ -8,6 +9,7 @@ import os
 import signal
 import threading
 from collections.abc import Callable
+from queue import SimpleQueue
 from types import FrameType
 
 from sysbench_py import core
@@ -24,11 +26,17 @@ _LEAVES = {
 _MAY_LEAVE = "what it was doing may stand half-done"
 # How long reports, their hooks and done() may take after a signal.
 REPORT_GRACE_S = 5.0
+# Signals that come within so long are one.
+SAME_SIGNAL_S = 0.2
 
 
 def _heeded() -> list[signal.Signals]:
     """Ctrl-C and SIGTERM, unless whoever started the process wants them ignored, as a shell does for `&`."""
     return [number for number in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(number) is not signal.SIG_IGN]
+
+
+def _ignore(_number: int, _frame: FrameType | None) -> None:
+    """A handler, as a signal that is ignored would not be heeded later."""
 
 
 class Interrupts:
@@ -43,6 +51,8 @@ class Interrupts:
         self._stoppable: threading.Event | None = None
         self._run_ended = False
         self._report_limit: threading.Timer | None = None
+        # What the main thread waits for; a signal handler may put into it at any moment.
+        self._news: SimpleQueue[None] = SimpleQueue()
 
     def begin(self, command: str | None) -> None:
         """A command begins (None for a script's body); a signal ends it wherever it is."""
@@ -82,7 +92,8 @@ class Interrupts:
 
     def _on_signal(self, number: int, _frame: FrameType | None) -> None:
         for each in _heeded():
-            signal.signal(each, signal.SIG_DFL)
+            signal.signal(each, _ignore)
+        self._news.put(None)
         self.signal_number = number
         if self._stoppable is not None:
             core.run_stop()
@@ -110,11 +121,18 @@ class Interrupts:
                 result.append(work())
             except BaseException as error:
                 result.append(error)
+            finally:
+                self._news.put(None)
 
         for number in _heeded():
             signal.signal(number, self._on_signal)
         thread = threading.Thread(target=conduct, name="conductor", daemon=True)
         thread.start()
+        self._news.get()
+        if self.signal_number is not None:
+            thread.join(SAME_SIGNAL_S)
+            for number in _heeded():
+                signal.signal(number, signal.SIG_DFL)
         join_os_thread(thread)
         if isinstance(result[0], BaseException):
             raise result[0]

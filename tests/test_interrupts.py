@@ -3,6 +3,7 @@
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -88,6 +89,19 @@ def test_second_signal_ends_at_once(tmp_path: Path) -> None:
         result = run.result()
     assert result.status == -signal.SIGINT
     assert "General statistics" not in result.stdout
+
+
+@compat("interrupted-run")
+def test_signals_that_come_together_are_one(tmp_path: Path) -> None:
+    """timeout(1) sends SIGTERM to the process and then to its group."""
+    with start(tmp_path, "function event() nap(0.01) end", "--time=100", "--report-interval=1", "run") as run:
+        run.wait_for("[ 1s ]")
+        run.process.send_signal(signal.SIGTERM)
+        time.sleep(0.01)
+        run.process.send_signal(signal.SIGTERM)
+        result = run.result()
+    assert result.status == 143
+    assert report(result.stdout)["events"] > 0
 
 
 @compat("interrupted-command")

@@ -251,3 +251,14 @@ def test_carriers_do_not_interrupt_servers(tmp_path: Path, options: tuple[str, .
     end
     """
     assert printed(run(tmp_path, script, "--threads=2", "--events=2", *options)) == [f"> {policy}"] * 2
+
+
+@pytest.mark.parametrize("also", ["", "n = (n or 0) + 1 if sysbench.tid == 0 and n == 3 then error('no') end"])
+def test_thread_done_of_one_worker_is_no_time_of_another(tmp_path: Path, also: str) -> None:
+    """Be the events of a worker over by their limit or by an error."""
+    script = f"""{USLEEP}
+    function event() {also} end
+    function thread_done() ffi.C.usleep(1000000) end
+    """
+    result = run(tmp_path, script, "--threads=3", "--events=30", "--time=0", "--multiplex=1")
+    assert report(result.stdout)["total_time_s"] < 1

@@ -360,3 +360,21 @@ def test_on_a_server(server: Server, tmp_path: Path) -> None:
     assert len(points) == 4
     assert all(float(row["queries_per_s"]) > 0 for row in points)
     assert "rate=500: best: threads=" in result.stdout
+
+
+@pytest.mark.parametrize(("name", "values"), [("rand-type", "uniform,zipfian"), ("forced-shutdown", "off,5")])
+def test_options_whose_words_are_checked(folder: Path, name: str, values: str) -> None:
+    result = sweep(folder, "t.lua", f"--{name}={values}", f"--over={name}", "--folder=s", *QUICK, "run")
+    assert result.status == 0, result
+    assert sorted(row[name] for row in rows(folder / "s" / "runs.csv")) == sorted(values.split(","))
+
+
+def test_another_copy_of_the_package_in_the_working_directory_is_not_run(folder: Path) -> None:
+    (folder / "sysbench_py").mkdir()
+    (folder / "sysbench_py" / "__init__.py").write_text("raise SystemExit('the wrong one')")
+    # As the installed command does, this process leaves the working directory out.
+    start = "import sys; del sys.path[0]; sys.argv[0] = 'sysbench'; from sysbench_py.cli import main; main()"
+    arguments = ("sweep", "t.lua", "--threads=1,2", "--folder=s", *QUICK, "run")
+    with Run(sys.executable, "-c", start, *arguments, cwd=folder) as process:
+        result = process.result()
+    assert result.status == 0, result

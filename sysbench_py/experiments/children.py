@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import signal
 import subprocess
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from pathlib import Path
 from types import FrameType
 
 from sysbench_py.api import CommandFailed
+from sysbench_py.own_process import own_command
 
 # How long a process that is told to end has for its last report.
 GRACE_S = 10
@@ -85,7 +85,7 @@ def with_warmup(options: Sequence[str]) -> tuple[str, ...]:
 def _process(arguments: Sequence[str]) -> tuple[int, str, str]:
     """Exit status, standard output, standard error."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "sysbench_py", *arguments],
+        own_command(arguments),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

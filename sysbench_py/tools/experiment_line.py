@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -67,8 +67,16 @@ def secrets_of(options: Sequence[str]) -> tuple[str, ...]:
 class Checker:
     """Knows the options of a test, whose body has been run for that."""
 
-    def __init__(self, test: str, options: Sequence[str], commands: Sequence[str], own: Sequence[str] = ()) -> None:
-        """`own` are the names of the tool's options, which may have been meant by unknown ones.
+    def __init__(
+        self,
+        test: str,
+        options: Sequence[str],
+        commands: Sequence[str],
+        own: Sequence[str] = (),
+        several: Container[str] = (),
+    ) -> None:
+        """`own` are the names of the tool's options, which may have been meant by unknown ones; `several` the keys of
+        options that have several values for certain.
 
         Raises UsageError for a test that there is not, or that lacks one of the commands.
         """
@@ -77,7 +85,7 @@ class Checker:
 
         self._test = test
         self._own = own
-        cmdline = parse(["sysbench", test, *map(_first_value, options), "run"])
+        cmdline = parse(["sysbench", test, *(_first_value(option, several) for option in options), "run"])
         self._rows, known = inspect(cmdline)
         self._options = OptionSet([*(cmdline.options.row(name) for name in cmdline.options.names()), *self._rows])
         for command in commands:
@@ -115,11 +123,14 @@ class Checker:
         return values_of(name_of(option), value_of(option))
 
 
-def _first_value(option: str) -> str:
+def _first_value(option: str, several: Container[str]) -> str:
     """The option with the first of its values, if it may have several: enough to load a script with."""
     from sysbench_py.command_line import parse
 
+    name = name_of(option)
+    if option_key(name) in several:
+        return f"--{name}={values_of(name, value_of(option))[0]}"
     known = parse(["sysbench"]).options
-    name, first = name_of(option), _SEVERAL.split(value_of(option))[0]
+    first = _SEVERAL.split(value_of(option))[0]
     kept = name in known and known.row(name).kind not in (*_NUMBERS, Kind.BOOL)
     return f"--{name}={first}" if first and not kept else option

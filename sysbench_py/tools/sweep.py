@@ -114,8 +114,9 @@ def plan_of(words: Sequence[str], repeats: int, seed: int, over: str) -> SweepPl
         raise UsageError.fatal(f"Invalid value for --repeats: {repeats} (use 1 to {MOST_REPEATS})")
     line = split("sweep", words)
     tests = tests_of(line.test)
-    checkers = [Checker(test, line.options, [*line.before, *line.after], OWN_OPTIONS) for test in tests]
     chosen = {option_key(name) for name in over.split(",") if name}
+    commands = (*line.before, *line.after)
+    checkers = [Checker(test, line.options, commands, OWN_OPTIONS, several=chosen) for test in tests]
     keys = {option_key(name_of(option)): option for option in line.options}
     for key in sorted(chosen - keys.keys()):
         raise UsageError(f"--over={over}: there is no --{key.replace('_', '-')}=VALUES to sweep over", about=key)
