@@ -17,6 +17,15 @@ from sysbench_py.options import Kind, Option, Value, format_option_list
 from sysbench_py.resources import ABI, LUA
 from sysbench_py.version import REFERENCE
 
+# Options that sysbench 1.0.20 does not have and that scripts see. Scripts for it may use these names for globals.
+NEWER_OPTIONS = tuple(
+    b"""db_reconnect_timeout dbapi_connect dbapi_dialect dbapi_ignore_errors dbapi_module dbapi_only_print
+    dbapi_password dbapi_password_file luajit_cmd multiplex mysql_compression_algorithms mysql_password_file
+    mysql_ssl_ca mysql_ssl_cert mysql_ssl_key pgsql_ignore_errors pgsql_password_file pgsql_sslmode
+    processes rand_zipfian_exp sqlite_begin sqlite_busy_timeout sqlite_db sqlite_dialect
+    sqlite_ignore_errors sqlite_journal sqlite_sync thread_init_timeout warmup_time workers""".split()
+)
+
 
 class Body(NamedTuple):
     """A function of the engine's for a C stack of its own; `succeeded` tells, once, how it went."""
@@ -266,7 +275,7 @@ class State:
         table = self._runtime.table_from(single)
         for name, items in lists.items():
             table[name] = self._runtime.table_from(items)
-        self.call("set_options", table)
+        self.call("set_options", table, b",%b," % b",".join(NEWER_OPTIONS))
 
     def command_defined(self, name: str) -> bool:
         """Whether the script has its own command of that name."""

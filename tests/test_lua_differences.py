@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from sysbench_py.script import NEWER_OPTIONS
 from tests.support.compat import compat
 from tests.support.mariadb import MariaDB
 from tests.support.postgres import PostgreSQL
@@ -335,6 +336,12 @@ def test_c_functions_that_no_script_needs_are_not_there(tmp_path: Path) -> None:
     assert both(tmp_path, text) == ("true\ttrue\ttrue\ttrue\n", "false\tfalse\tfalse\ttrue\n")
 
 
+@compat("ffi-table")
+def test_ffi_is_filled_at_its_first_use(tmp_path: Path) -> None:
+    text = "local before = next(ffi) ~= nil local _ = ffi.C function prepare() print(before, next(ffi) ~= nil) end"
+    assert both(tmp_path, text) == ("true\ttrue\n", "false\ttrue\n")
+
+
 @compat("luajit-of-debian")
 def test_functions_of_another_luajit_are_not_there(tmp_path: Path) -> None:
     text = 'function prepare() print((pcall(require, "table.nkeys")), (pcall(require, "table.new"))) end'
@@ -392,6 +399,21 @@ def test_legacy_objects_are_tables(server: Server, tmp_path: Path) -> None:
     body = 'local st = db_prepare("SELECT 1") print(type(st), type(db_execute(st)))'
     there, here = both_sql(tmp_path, server, body)
     assert (there.stdout, here.stdout) == ("userdata\tuserdata\n", "table\ttable\n")
+
+
+@compat("own-options")
+def test_newer_options_leave_globals_alone(tmp_path: Path) -> None:
+    """Of a script without declared options, which has all options as globals."""
+    newer = [name.decode() for name in NEWER_OPTIONS]
+    globals_of_its_own = "".join(f"{name} = 'own'\n" for name in ("threads", *newer))
+    body = "function prepare() for name in pairs(sysbench.opt) do print(name, _G[name]) end end"
+    theirs, here = (
+        dict(line.split("\t") for line in output.splitlines())
+        for output in both(tmp_path, globals_of_its_own + body)
+    )
+    assert here["threads"] == theirs["threads"] == "1"
+    assert here.keys() - theirs.keys() == set(newer)
+    assert {here[name] for name in newer} == {"own"}
 
 
 @compat("program-name")

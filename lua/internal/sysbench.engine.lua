@@ -72,15 +72,17 @@ function engine.load_script(name)
    return false, part("sysbench.failure").text_of(err), type(err) == "string" and err:sub(1, 7) == "module "
 end
 
--- A script that declares no options has them as globals, too; a function of the script keeps its name.
-function engine.set_options(options)
+-- A script that declares no options has them as globals, too. A function of the script keeps its name, and so does
+-- what has the name of a `newer` option: these stand between commas.
+function engine.set_options(options, newer)
    make_room()
    sysbench.opt = options
    if sysbench.cmdline.options ~= nil then
       return
    end
    for name, value in pairs(options) do
-      if type(field(_G, name)) ~= "function" then
+      local own = field(_G, name)
+      if own == nil or type(own) ~= "function" and not newer:find("," .. name .. ",", 1, true) then
          rawset(_G, name, value)
       end
    end
