@@ -30,9 +30,11 @@ REPORT_GRACE_S = 5.0
 SAME_SIGNAL_S = 0.2
 
 
-def _heeded() -> list[signal.Signals]:
-    """Ctrl-C and SIGTERM, unless whoever started the process wants them ignored, as a shell does for `&`."""
-    return [number for number in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(number) is not signal.SIG_IGN]
+def _handle_by(handler: Callable[[int, FrameType | None], None] | signal.Handlers) -> None:
+    """For Ctrl-C and SIGTERM, unless whoever started the process wants them ignored, as a shell does for `&`."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, handler)
 
 
 def _ignore(_number: int, _frame: FrameType | None) -> None:
@@ -91,8 +93,7 @@ class Interrupts:
         return signal.Signals(self.signal_number or 0).name
 
     def _on_signal(self, number: int, _frame: FrameType | None) -> None:
-        for each in _heeded():
-            signal.signal(each, _ignore)
+        _handle_by(_ignore)
         self._news.put(None)
         self.signal_number = number
         if self._stoppable is not None:
@@ -124,15 +125,13 @@ class Interrupts:
             finally:
                 self._news.put(None)
 
-        for number in _heeded():
-            signal.signal(number, self._on_signal)
+        _handle_by(self._on_signal)
         thread = threading.Thread(target=conduct, name="conductor", daemon=True)
         thread.start()
         self._news.get()
         if self.signal_number is not None:
             thread.join(SAME_SIGNAL_S)
-            for number in _heeded():
-                signal.signal(number, signal.SIG_DFL)
+            _handle_by(signal.SIG_DFL)
         join_os_thread(thread)
         if isinstance(result[0], BaseException):
             raise result[0]

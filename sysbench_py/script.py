@@ -25,6 +25,7 @@ NEWER_OPTIONS = tuple(
     processes rand_zipfian_exp sqlite_begin sqlite_busy_timeout sqlite_db sqlite_dialect
     sqlite_ignore_errors sqlite_journal sqlite_sync thread_init_timeout warmup_time workers""".split()
 )
+_NEWER_BETWEEN_COMMAS = b",%b," % b",".join(NEWER_OPTIONS)
 
 
 class Body(NamedTuple):
@@ -275,7 +276,7 @@ class State:
         table = self._runtime.table_from(single)
         for name, items in lists.items():
             table[name] = self._runtime.table_from(items)
-        self.call("set_options", table, b",%b," % b",".join(NEWER_OPTIONS))
+        self.call("set_options", table, _NEWER_BETWEEN_COMMAS)
 
     def command_defined(self, name: str) -> bool:
         """Whether the script has its own command of that name."""
