@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import signal
 import threading
+import time
 from collections.abc import Callable
 from queue import SimpleQueue
 from types import FrameType
@@ -15,7 +16,7 @@ from types import FrameType
 from sysbench_py import core
 from sysbench_py.errors import ExitStatus
 from sysbench_py.log import FATAL, log
-from sysbench_py.system import join_os_thread
+from sysbench_py.system import SAME_SIGNAL_S, join_os_thread
 
 # What a command that is cut off leaves behind.
 _LEAVES = {
@@ -26,8 +27,6 @@ _LEAVES = {
 _MAY_LEAVE = "what it was doing may stand half-done"
 # How long reports, their hooks and done() may take after a signal.
 REPORT_GRACE_S = 5.0
-# Signals that come within so long are one.
-SAME_SIGNAL_S = 0.2
 
 
 def _handle_by(handler: Callable[[int, FrameType | None], None] | signal.Handlers) -> None:
@@ -130,7 +129,7 @@ class Interrupts:
         thread.start()
         self._news.get()
         if self.signal_number is not None:
-            thread.join(SAME_SIGNAL_S)
+            time.sleep(SAME_SIGNAL_S)
             _handle_by(signal.SIG_DFL)
         join_os_thread(thread)
         if isinstance(result[0], BaseException):

@@ -10,6 +10,8 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
+# Signals that come within so long are one.
+SAME_SIGNAL_S = 0.2
 _PR_SET_PDEATHSIG = 1
 # How often a thread that is about to end is looked at.
 _ENDING_POLL_S = 0.0005

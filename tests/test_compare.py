@@ -300,6 +300,8 @@ def test_ctrl_c_keeps_complete_pairs(script: Path) -> None:
     with ours.start("ab", *arguments, cwd=script) as running:
         running.wait_for("pair 4, B")
         running.process.send_signal(signal.SIGINT)
+        # timeout(1) sends it to the process and to its group.
+        running.process.send_signal(signal.SIGINT)
         shown = running.result()
     assert shown.status == 130
     again = "sysbench compare --paired out/a out/b compares them"
@@ -347,7 +349,7 @@ def test_commits_that_wait_for_the_disk_are_found_on_postgresql(
     durable_postgres: DurablePostgreSQL, tmp_path: Path
 ) -> None:
     options = [option for option in durable_postgres.args if "user" not in option]
-    workload = ("oltp_update_non_index", "--table-size=500", "--time=0", "--events=150")
+    workload = ("oltp_update_non_index", "--table-size=500", "--time=0", "--events=100")
     sides = ("--a=--pgsql-user=sbasync", "--b=--pgsql-user=sbtest", "--pairs=4", "--fail-above=5%")
     # The owner of the tables is the same on both sides.
     assert ours(*workload, *options, "--pgsql-user=sbtest", "prepare").status == 0

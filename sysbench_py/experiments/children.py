@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import subprocess
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from types import FrameType
 
 from sysbench_py.api import CommandFailed
 from sysbench_py.own_process import own_command
+from sysbench_py.system import SAME_SIGNAL_S
 
 # How long a process that is told to end has for its last report.
 GRACE_S = 10
@@ -28,10 +30,14 @@ class Interrupted(Exception):
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Signals that would end this process raise Interrupted in the main thread."""
+    """Signals that would end this process raise Interrupted in the main thread, those that come together once."""
+    last_s = -SAME_SIGNAL_S
 
     def interrupt(number: int, _frame: FrameType | None) -> None:
-        raise Interrupted(number)
+        nonlocal last_s
+        if time.monotonic() - last_s > SAME_SIGNAL_S:
+            last_s = time.monotonic()
+            raise Interrupted(number)
 
     before = {each: signal.getsignal(each) for each in SIGNALS}
     for each, handler in before.items():
