@@ -115,6 +115,8 @@ def multi(deprecate_eof: bool) -> list[bytes]:
 
 
 class FakeMySQL(FakeServer):
+    last_words = b"\x01"
+
     def __init__(self, *, deprecate_eof: bool = True, mariadb: bool = False) -> None:
         self.deprecate_eof = deprecate_eof
         self._capabilities = CAPABILITIES | (DEPRECATE_EOF if deprecate_eof else 0)

@@ -75,6 +75,7 @@ class FakePostgreSQL(FakeServer):
     """`commands` has the messages of each request, up to the one that asks for an answer."""
 
     socket_name = ".s.PGSQL.5432"
+    last_words = message("X")
 
     @property
     def args(self) -> list[str]:

@@ -31,9 +31,11 @@ class FakeServer(ABC):
     """Takes connections on a unix socket; `reply` is what it answers the next requests with, piece by piece.
 
     A piece is sent when the client has taken the one before. After a reply with `hang_up` set it closes.
+    `commands` has what clients sent, but for their last words: nobody waits until these are read.
     """
 
     socket_name = "sock"
+    last_words: bytes
 
     def __init__(self) -> None:
         self._directory = tempfile.TemporaryDirectory(prefix="sb-")
@@ -103,7 +105,8 @@ class FakeServer(ABC):
             self._clients[self._clients.index(insecure)] = client
             self.log_in(client)
             while (command := self.receive(client)) is not None:
-                self.commands.append(command)
+                if command != self.last_words:
+                    self.commands.append(command)
                 if self.is_answered(command):
                     for piece in self.reply:
                         send_and_wait(client, piece)
