@@ -2,6 +2,7 @@
 
 __version__ = "0.1.0"
 REFERENCE = "1.0.20"
-# Scripts parse `sysbench --version`; the suffix tells people what they really run.
-VERSION = f"{REFERENCE}-py{__version__}"
+# The suffix tells people what they really run. It has no dots: scripts look in `sysbench --version` for numbers with
+# dots, and take all that they find.
+VERSION = f"{REFERENCE}-py{__version__.replace('.', '-')}"
 VERSION_STRING = f"sysbench {VERSION}"

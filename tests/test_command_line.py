@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import re
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -15,6 +16,7 @@ from sysbench_py.errors import ExitStatus, UsageError
 from sysbench_py.options import Kind, Option, format_option_list
 from sysbench_py.plan import Plan
 from sysbench_py.validate import make_plan
+from sysbench_py.version import REFERENCE, VERSION, __version__
 from tests.support.compat import compat
 from tests.support.reference import ours
 
@@ -129,6 +131,24 @@ def test_outcome_is_that_of_the_reference(options: str, before: bool) -> None:
     words = ["help"] if options.startswith("--test=") and before else ["cpu", "help"]
     arguments = [*options.split(), *words] if before else [*words, *options.split()]
     assert cpu_help(arguments) == reference(arguments)
+
+
+@compat("version")
+@pytest.mark.parametrize(
+    ("pattern", "found"),
+    [
+        (r"\d\.\d", ["1.0"]),
+        (r"\d+\.\d+\.\d+", ["1.0.20"]),
+        (r"[\d.]+\.[\d.]+", ["1.0.20"]),
+        (r"(?<=sysbench )[\d]+\.[\d]+\.[\w-]+(?=[ \n])", [VERSION]),
+    ],
+)
+def test_published_patterns_find_the_version(pattern: str, found: list[str]) -> None:
+    """Scripts choose the syntax by it: `$(sysbench --version | grep -oe '[0-9]\\.[0-9]')` is to be 1.0."""
+    told = ours("--version").stdout
+    assert told == f"sysbench {VERSION}\n"
+    assert f"{REFERENCE}-py{'-'.join(__version__.split('.'))}" == VERSION
+    assert re.findall(pattern, told) == found
 
 
 PAIRED = [
