@@ -224,11 +224,16 @@ def _run_plan(cmdline: CommandLine, outputs: Outputs | None) -> ExitStatus:
 
 def _heed_old_ways(cmdline: CommandLine, warn: Callable[[str], None]) -> None:
     """Let the general options mean what they did in the generation of the test."""
-    from sysbench_py.old_options import take_old_defaults, take_old_seed
+    from sysbench_py.builtin import BUILTIN_TESTS
+    from sysbench_py.command_line import know_more
+    from sysbench_py.old_options import BATCH_OPTIONS, take_batch, take_old_defaults, take_old_options
     from sysbench_py.old_tests import find_stand_in
 
-    take_old_seed(cmdline.options, warn)
+    take_old_options(cmdline.options, warn)
     stand_in = find_stand_in(cmdline)
+    if cmdline.test_option and (stand_in is not None or cmdline.testname in BUILTIN_TESTS):
+        know_more(cmdline, BATCH_OPTIONS)
+        take_batch(cmdline.options)
     if stand_in is None:
         return
     if stand_in.notice:

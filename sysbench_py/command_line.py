@@ -112,6 +112,13 @@ def parse(argv: Sequence[str]) -> CommandLine:
     )
 
 
+def know_more(cmdline: CommandLine, rows: Iterable[Option]) -> None:
+    """Register `rows` and apply what the command line says of them; other leftover settings wait for the test's."""
+    cmdline.options.register(rows)
+    for setting in cmdline.leftovers:
+        cmdline.options.set(setting.name, setting.text, setting.items, setting.place)
+
+
 def apply_test_options(cmdline: CommandLine, rows: Iterable[Option], *, accept_unknown: bool) -> None:
     """The pass of the test: register its `rows` in `cmdline.options` and apply the leftover settings.
 

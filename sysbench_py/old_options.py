@@ -12,7 +12,17 @@ OLD_OPTIONS = (
     Option("seed-rng", Kind.INT, "0", "seed of the random numbers; 0 for none", exported=False),
     Option("rand-init", Kind.BOOL, "off", "seed the random numbers from the current time", exported=False),
     Option("tx-jitter", Kind.INT, "0", "deviation of the intervals of --tx-rate, in microseconds", exported=False),
+    Option("mysql-ignore-duplicates", Kind.BOOL, "off", "ignore errors of duplicate keys", exported=False),
 )
+
+# Those of the tests that are no scripts of the user, whose own options may have these names.
+BATCH_OPTIONS = (
+    Option("batch", Kind.BOOL, "off", "report every --batch-delay seconds", exported=False),
+    Option("batch-delay", Kind.INT, "300", "seconds between the reports of --batch", exported=False),
+)
+
+# The error of MySQL for a duplicate key.
+DUPLICATE_KEY = "1062"
 
 # What ended a test of these generations where nothing was said.
 OLD_EVENTS_LIMIT = "10000"
@@ -20,8 +30,8 @@ OLD_EVENTS_LIMIT = "10000"
 UNSEEDED = "1"
 
 
-def take_old_seed(options: OptionSet, warn: Callable[[str], None]) -> None:
-    """Let --seed-rng be --rand-seed, and tell `warn` of what has no effect here.
+def take_old_options(options: OptionSet, warn: Callable[[str], None]) -> None:
+    """Let the old options be what they are today, and tell `warn` of what has no effect here.
 
     Raises UsageError for a value that is no number.
     """
@@ -30,8 +40,17 @@ def take_old_seed(options: OptionSet, warn: Callable[[str], None]) -> None:
     seed = options.get("seed-rng", int)
     if seed and not options.typed("rand-seed"):
         options.set("rand-seed", str(seed))
+    if options.get("mysql-ignore-duplicates", bool):
+        errors = options.get("mysql-ignore-errors", tuple)
+        options.set("mysql-ignore-errors", None, (*errors, DUPLICATE_KEY))
     if options.get("tx-jitter", int):
         warn("WARNING: --tx-jitter has no effect: the intervals of --tx-rate are random ones")
+
+
+def take_batch(options: OptionSet) -> None:
+    """Let --batch be --report-interval, if that is not there itself."""
+    if options.get("batch", bool) and not options.typed("report-interval"):
+        options.set("report-interval", str(options.get("batch-delay", int)))
 
 
 def take_old_defaults(options: OptionSet, generation: str) -> None:

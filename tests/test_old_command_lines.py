@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.compat import compat
 from tests.support.mariadb import MariaDB
 from tests.support.postgres import PostgreSQL
 from tests.support.reference import intermediate, ours, report
@@ -37,6 +38,36 @@ def test_oltp_on_myisam(mariadb: MariaDB, tmp_path: Path) -> None:
     assert (values["read"], values["write"], values["other"]) == (1400, 500, 200)
     assert "Dropping table 'sbtest'...\n" in typed(f"{line} cleanup", tmp_path)
     assert mariadb.sql("SHOW TABLES") == []
+
+
+def test_oltp_with_a_table_type(mariadb: MariaDB, tmp_path: Path) -> None:
+    """The example of the manuals up to 0.4.7."""
+    mariadb.empty_database()
+    test = f"--test=oltp --oltp-table-size=1000 --mysql-user=root --mysql-socket={mariadb.socket}"
+    typed(f"{test} --mysql-table-type=myisam prepare", tmp_path)
+    assert mariadb.sql("SELECT engine FROM information_schema.tables WHERE table_name = 'sbtest'") == [("MyISAM",)]
+    run = typed(f"--num-threads=16 --max-requests=100 {test} --oltp-read-only run", tmp_path)
+    assert 'Using "BEGIN" for starting transactions\n' in run
+    run = typed(f"--max-requests=10 {test} --mysql-table-type=MyISAM run", tmp_path)
+    assert 'Using "LOCK TABLES WRITE" for starting transactions\n' in run
+    unknown = ours(*shlex.split(f"{test} --mysql-table-type=x run"))
+    assert "Invalid value for --mysql-table-type: 'x' (an engine that is not known here: " in unknown.stdout
+
+
+@compat("old-options")
+def test_duplicate_keys_are_ignored(mariadb: MariaDB, tmp_path: Path) -> None:
+    mariadb.empty_database()
+    mariadb.sql("CREATE TABLE one (id INT PRIMARY KEY)")
+    (tmp_path / "own.lua").write_text(
+        "i = 0 function event() i = i + 1 db_query('INSERT INTO one VALUES (' .. math.floor(i / 2) .. ')') end"
+    )
+    line = f"--test=own.lua --mysql-db={DATABASE} {login(mariadb)} --max-requests=3"
+    values = report(typed(f"{line} --mysql-ignore-duplicates=on run", tmp_path))
+    assert (values["events"], values["ignored_errors"]) == (3, 1)
+    assert mariadb.sql("SELECT id FROM one") == [(0,), (1,), (2,)]
+    failed = ours(*shlex.split(f"{line} --mysql-ignore-duplicates=off run"), cwd=tmp_path)
+    assert "Duplicate entry" in failed.stdout
+    assert failed.status == 1
 
 
 def test_oltp_for_a_time(mariadb: MariaDB, tmp_path: Path) -> None:

@@ -114,6 +114,36 @@ def test_options_of_0_4_for_built_in_tests(arguments: str) -> None:
     assert ("from seed (3)." in result.stdout) == ("--seed-rng" in arguments)
 
 
+@pytest.mark.parametrize(
+    ("options", "interval_s"),
+    [("--batch --batch-delay=2", 2), ("--batch", 300), ("--batch --report-interval=7", 7), ("--batch-delay=2", None)],
+)
+def test_batch_is_a_report_interval(options: str, interval_s: int | None) -> None:
+    shown = ours(*options.split(), "--test=cpu", "--cpu-max-prime=100", "--max-requests=5", "run").stdout
+    line = f"Report intermediate results every {interval_s} second(s)"
+    assert (line in shown.splitlines()) == (interval_s is not None)
+    assert ("Report intermediate results" in shown) == (interval_s is not None)
+
+
+def test_batch_is_free_for_scripts(tmp_path: Path) -> None:
+    (tmp_path / "own.lua").write_text("function event() print(batch, batch_delay) end")
+    shown = ours("--test=own.lua", "--batch=7", "--events=1", "--verbosity=0", "run", cwd=tmp_path)
+    assert shown.stdout == "7\tnil\n"
+
+
+@pytest.mark.parametrize(
+    ("options", "line"),
+    [
+        ("--test=cpu --batch=maybe", "invalid option: --batch=maybe (use on or off)"),
+        ("--test=cpu --batch --batch-delay=x", "Invalid value for the 'batch_delay' option: 'x' (use a whole number)"),
+        ("cpu --batch", "invalid option: --batch"),
+    ],
+)
+def test_batch_with_bad_input(options: str, line: str) -> None:
+    result = ours(*options.split(), "run")
+    assert (notices(result), result.status) == ([line], 1)
+
+
 def test_fileio_as_it_was_published(tmp_path: Path) -> None:
     size = ("--test=fileio", "--num-threads=16", "--file-num=4", "--file-total-size=1M")
     run = ("--file-test-mode=rndrw", "--init-rng=on", "--max-time=300", "--max-requests=100")

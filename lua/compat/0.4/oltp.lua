@@ -45,6 +45,7 @@ sysbench.cmdline.options = {
   ["oltp-point-select-all-cols"] = {"point selects of all columns", false},
   ["oltp-secondary"] = {"a plain key on the id in place of the primary key (MySQL)", false},
   ["mysql-table-engine"] = {"storage engine of the table (MySQL)", "innodb"},
+  ["mysql-table-type"] = {"the same, by its name up to 0.4.7", ""},
   ["mysql-engine-trx"] = {"whether the engine has transactions {yes,no,auto} (MySQL)", "auto"},
   ["mysql-create-options"] = {"text added to CREATE TABLE (MySQL)", ""},
   ["myisam-max-rows"] = {"MAX_ROWS of a MyISAM table", 1000000, INT},

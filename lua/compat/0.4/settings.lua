@@ -61,13 +61,18 @@ local function check_number(opt, name, least, greatest)
   end
 end
 
+-- The option that names the engine, today's or that of 0.4.7 and before.
+local function engine_option(opt)
+  return opt.mysql_table_type ~= "" and "mysql-table-type" or "mysql-table-engine"
+end
+
 local function is_transactional(opt, engine)
   if opt.mysql_engine_trx ~= "auto" then
     return opt.mysql_engine_trx == "yes"
   end
   local known = TRANSACTIONAL[engine]
   if known == nil then
-    invalid("mysql-table-engine", engine,
+    invalid(engine_option(opt), engine,
             "an engine that is not known here: say --mysql-engine-trx=yes or no, whether it has transactions")
   end
   return known
@@ -113,7 +118,7 @@ return function(opt)
   settings.table = opt.oltp_table_name
   -- SQLite may call itself mysql, and has no engines.
   settings.real_mysql = opt.db_driver == "mysql"
-  settings.engine = opt.mysql_table_engine:lower()
+  settings.engine = opt[key_of(engine_option(opt))]:lower()
   settings.myisam_max_rows = opt.myisam_max_rows
   settings.create_options = opt.mysql_create_options
   settings.transactional = not settings.real_mysql or is_transactional(opt, settings.engine)
