@@ -131,6 +131,14 @@ def test_no_such_database(mariadb: MariaDB, capfd: pytest.CaptureFixture[str]) -
     assert capfd.readouterr().out.endswith("FATAL: error 1049: Unknown database 'nowhere'\n")
 
 
+def test_blanks_between_ports(mariadb: MariaDB) -> None:
+    core = Core(*mariadb.args, f"--mysql-port={mariadb.port}, {mariadb.port}")
+    for _ in range(2):
+        client = core.connect()
+        assert client.query("DO 1").error == 0
+        client.release()
+
+
 def test_localhost_is_the_local_socket(mariadb: MariaDB, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MYSQL_UNIX_PORT", str(mariadb.socket))
     client = Core("--db-driver=mysql", "--mysql-port=1").connect()

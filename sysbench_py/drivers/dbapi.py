@@ -8,6 +8,7 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 from sysbench_py import core
+from sysbench_py.drivers.ignored import ignored_errors
 from sysbench_py.drivers.seen import note
 from sysbench_py.errors import UsageError
 from sysbench_py.log import NOTICE, log
@@ -158,13 +159,8 @@ def _arguments(options: OptionSet) -> Arguments:
 def _ignored(options: OptionSet, dialect: Dialect) -> frozenset[str]:
     from sysbench_py.drivers.dbapi_errors import ENTRY
 
-    entries = options.get("dbapi-ignore-errors", tuple)
-    for entry in entries:
-        if not ENTRY.fullmatch(entry):
-            raise UsageError.fatal(
-                f"Invalid value for --dbapi-ignore-errors: '{entry}'"
-                " (use exception classes, numbers, SQLSTATEs such as 40001, or all)"
-            )
+    advice = "use exception classes, numbers, SQLSTATEs such as 40001, or all"
+    entries = ignored_errors(options, "dbapi-ignore-errors", ENTRY, advice)
     return frozenset(entries if options.typed("dbapi-ignore-errors") else dialect.ignored)
 
 

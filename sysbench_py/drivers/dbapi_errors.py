@@ -10,8 +10,8 @@ _ODBC_NUMBER = re.compile(r"\((\d+)\) \(SQL\w+\)")
 # 08 connection exception, 57P operator intervention (PostgreSQL manual, appendix A).
 _CONNECTION_STATES = ("08", "57P")
 _SQLSTATE = re.compile(r"[0-9A-Z]{5}")
-# What --dbapi-ignore-errors may list: all, a class, a number, an SQLSTATE or a code such as ORA-00001.
-ENTRY = re.compile(r"all|[A-Za-z_][\w.]*|[0-9]+|[0-9A-Z]{5}|[A-Z]+-[0-9]+")
+# What --dbapi-ignore-errors may list besides all: a class, a number, an SQLSTATE or a code such as ORA-00001.
+ENTRY = r"[A-Za-z_][\w.]*|[0-9]+|[0-9A-Z]{5}|[A-Z]+-[0-9]+"
 
 
 class Facts(NamedTuple):

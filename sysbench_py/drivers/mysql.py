@@ -9,6 +9,7 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 from sysbench_py import core
+from sysbench_py.drivers.ignored import ignored_errors
 from sysbench_py.drivers.mysql_account import Account, Endpoint
 from sysbench_py.errors import UsageError
 from sysbench_py.log import NOTICE, WARNING, log
@@ -94,7 +95,9 @@ def setup(options: OptionSet) -> None:
         "mysql",
         connect=connect,
         emulate=options.get("db-ps-mode", str) == "disable",
-        ignore=_ignored(options),
+        ignore=ignored_errors(
+            options, "mysql-ignore-errors", "[0-9]{1,5}|[0-9A-Z]{5}", "use error numbers, SQLSTATEs, or all"
+        ),
         dry_run=options.get("mysql-dry-run", bool),
         trace=options.get("mysql-debug", bool),
     )
@@ -108,23 +111,13 @@ def _endpoints(options: OptionSet) -> list[Endpoint]:
     hosts = options.get("mysql-host", tuple)
     if not hosts:
         raise UsageError.fatal("No MySQL hosts specified, aborting")
-    ports = options.get("mysql-port", tuple)
+    ports = [port.strip() for port in options.get("mysql-port", tuple)]
     if not ports:
         raise UsageError.fatal("No MySQL ports specified, aborting")
     for port in ports:
         if not re.fullmatch("[0-9]{1,5}", port) or not 0 < int(port) < 65536:
             raise UsageError.fatal(f"Invalid value for --mysql-port: '{port}' (use numbers from 1 to 65535)")
     return [Endpoint(host, int(port)) for host in hosts for port in ports]
-
-
-def _ignored(options: OptionSet) -> tuple[str, ...]:
-    entries = options.get("mysql-ignore-errors", tuple)
-    for entry in entries:
-        if not re.fullmatch("all|[0-9]{1,5}|[0-9A-Z]{5}", entry):
-            raise UsageError.fatal(
-                f"Invalid value for --mysql-ignore-errors: '{entry}' (use error numbers, SQLSTATEs, or all)"
-            )
-    return entries
 
 
 def _tls(options: OptionSet, compress: bool) -> Tls | None:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from sysbench_py import core
+from sysbench_py.drivers.ignored import ignored_errors
 from sysbench_py.drivers.seen import note
-from sysbench_py.errors import UsageError
 from sysbench_py.options import Kind, Option, OptionSet
 from sysbench_py.passwords import libpq_password, password_file_option
 
@@ -57,19 +56,9 @@ def setup(options: OptionSet) -> None:
         "pgsql",
         connect=connect,
         emulate=options.get("db-ps-mode", str) == "disable",
-        ignore=_ignored(options),
+        # SQLSTATEs have five digits or capital letters (PostgreSQL manual, appendix A).
+        ignore=ignored_errors(options, "pgsql-ignore-errors", "[0-9A-Z]{5}", "use SQLSTATEs such as 40001, or all"),
     )
-
-
-def _ignored(options: OptionSet) -> tuple[str, ...]:
-    """SQLSTATEs of PostgreSQL have five digits or capital letters (PostgreSQL manual, appendix A)."""
-    entries = options.get("pgsql-ignore-errors", tuple)
-    for entry in entries:
-        if entry != "all" and not re.fullmatch("[0-9A-Z]{5}", entry):
-            raise UsageError.fatal(
-                f"Invalid value for --pgsql-ignore-errors: '{entry}' (use SQLSTATEs such as 40001, or all)"
-            )
-    return entries
 
 
 def _parameters(options: OptionSet) -> dict[str, str | int]:

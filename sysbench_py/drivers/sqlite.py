@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from types import ModuleType
 
 from sysbench_py import core
+from sysbench_py.drivers.ignored import ignored_errors
 from sysbench_py.drivers.seen import note
 from sysbench_py.errors import UsageError
 from sysbench_py.options import Kind, Option, OptionSet
@@ -57,6 +58,9 @@ OPTIONS = (
     ),
 )
 
+# A result code of SQLite, a byte.
+_CODE = "[01]?[0-9]?[0-9]|2[0-4][0-9]|25[0-5]"
+
 
 def setup(options: OptionSet) -> None:
     """Hand the options to the core. Raises UsageError for a value that makes no sense."""
@@ -70,19 +74,13 @@ def setup(options: OptionSet) -> None:
         raise UsageError.fatal(
             f"Invalid value for --sqlite-busy-timeout: '{busy_timeout_ms}' (use milliseconds, 0 or more)"
         )
-    ignored = options.get("sqlite-ignore-errors", tuple)
-    for entry in ignored:
-        if entry != "all" and not (entry.isdecimal() and int(entry) < 256):
-            raise UsageError.fatal(
-                f"Invalid value for --sqlite-ignore-errors: '{entry}' (use result codes such as 5, or all)"
-            )
     dialect = options.get("sqlite-dialect", str)
     core.driver_setup(
         "sqlite",
         connect=_connect,
         dialect=dialect,
         emulate=options.get("db-ps-mode", str) == "disable",
-        ignore=ignored,
+        ignore=ignored_errors(options, "sqlite-ignore-errors", _CODE, "use result codes such as 5, or all"),
     )
     core.sqlite_setup(
         os.fsencode(database),
