@@ -138,6 +138,11 @@ def _print(text: str, descriptor: int) -> bool:
     """Write without a buffer; False, after a message, if the text cannot be written."""
     try:
         write_all(descriptor, text.encode(errors="surrogateescape"))
+    except BrokenPipeError:
+        # Whoever read it has gone while SIGPIPE was ignored, as in a run: end as other programs do.
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+        signal.raise_signal(signal.SIGPIPE)
+        return False
     except OSError as error:
         if descriptor != STDERR:
             _print(f"{OUTPUT_LOST}: {error.strerror}\n", STDERR)

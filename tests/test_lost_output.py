@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -48,6 +49,22 @@ def test_what_cannot_be_written_is_an_error(saved: Path, tmp_path: Path, line: s
 def test_it_ends_in_silence_when_nobody_reads(saved: Path, tmp_path: Path, line: str) -> None:
     done = _with_output("| true", line, saved, tmp_path)
     assert done.stderr == ""
+
+
+def test_a_mistake_that_is_told_after_the_reader_has_gone() -> None:
+    """The banner may still have been read; since then SIGPIPE is ignored."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    script = (
+        "import signal; from sysbench_py import cli; signal.signal(signal.SIGPIPE, signal.SIG_IGN);"
+        " cli._print('FATAL: ...', 1); print('never', file=cli.sys.stderr)"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent.parent)}
+    done = subprocess.run(
+        [sys.executable, "-c", script], env=environment, stdout=writer, stderr=subprocess.PIPE, text=True, check=False
+    )
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (-signal.SIGPIPE, "")
 
 
 @pytest.mark.parametrize("option", ["--help", "--version"])
