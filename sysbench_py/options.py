@@ -47,7 +47,8 @@ class Option(NamedTuple):
     """One option, as declared.
 
     `default` is text, parsed like a typed value, and None where the help shows none.
-    `choices` are the lower-case texts that are allowed, in any case; empty allows everything.
+    `choices` are the lower-case texts that are allowed, in any case; empty allows everything. A BOOL may have words
+    besides on and off there, which stay texts.
     `suffix` replaces the value's description in the help, `bare` is what the name without a value means.
     `validate(name with underscores, text)` is None for a typed value that is allowed, and else says what would be
     right, or nothing. `parse(text)` reads values that its kind does not, and raises ValueError that says what would be
@@ -160,9 +161,10 @@ def _parse(row: Option, text: str) -> Value:
     if row.parse is not None:
         return row.parse(text)
     if row.choices:
-        if text.lower() not in row.choices:
+        word = text.lower()
+        if word not in row.choices:
             raise ValueError(text)
-        return text.lower()
+        return _BOOL.get(word, word) if row.kind is Kind.BOOL else word
     match row.kind:
         case Kind.BOOL:
             if text not in _BOOL:
@@ -204,7 +206,7 @@ def _expected(kind: Kind, text: str) -> str:
 class OptionSet:
     """The options that are known, in order of registration, and their present values.
 
-    A bad value (except of BOOL) is an error when the option is read, not when it is set: a later
+    A bad value (except of a BOOL without other words) is an error when the option is read, not when it is set: a later
     setting of the same option repairs it.
     """
 
@@ -256,7 +258,7 @@ class OptionSet:
             else:
                 value = items if items is not None and row.kind is Kind.LIST else _parse(row, text)
         except ValueError as error:
-            if row.kind is Kind.BOOL:
+            if row.kind is Kind.BOOL and not row.choices:
                 self._refusals[row.key] = "use on or off"
                 return False
             value = _invalid(row, text, place, str(error) if row.parse else "")

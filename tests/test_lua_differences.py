@@ -416,6 +416,37 @@ def test_newer_options_leave_globals_alone(tmp_path: Path) -> None:
     assert {here[name] for name in newer} == {"own"}
 
 
+@pytest.mark.parametrize(
+    "typed",
+    [
+        (),
+        ("--mysql-ssl", "--mysql-host=", "--mysql-db=", "--mysql-port=1,2", "--report-checkpoints=1"),
+        ("--mysql-ssl=off", "--validate", "--rand-pareto-h=0.5", "--thread-stack-size=1M", "--forced-shutdown=3"),
+    ],
+)
+def test_all_other_options_are_as_in_the_original(tmp_path: Path, typed: tuple[str, ...]) -> None:
+    """With their types; those of the script, too."""
+    body = """
+    local arg = sysbench.cmdline
+    arg.options = {
+       b = {"b", false}, bb = {"b", nil, arg.ARG_BOOL}, d = {"d", nil, arg.ARG_DOUBLE}, e = {"e", nil, arg.ARG_LIST},
+       f = {"f", nil, arg.ARG_FILE}, i = {"i", nil, arg.ARG_INT}, l = {"l", {"a", "b"}}, n = {"n", 4},
+       s = {"s", nil, arg.ARG_STRING}, z = {"z", "10K", arg.ARG_SIZE},
+    }
+    function prepare()
+       for name, value in pairs(sysbench.opt) do
+          local text = type(value) == "table" and #value .. ":" .. table.concat(value, ",") or tostring(value)
+          print(name, type(value), text)
+       end
+    end"""
+    theirs, here = (
+        {line for line in output.splitlines() if line.split("\t")[0].encode() not in NEWER_OPTIONS}
+        for output in both(tmp_path, body, *typed)
+    )
+    assert here == theirs
+    assert len(here) > 50
+
+
 @compat("program-name")
 def test_program_name(tmp_path: Path) -> None:
     assert both(tmp_path, "function prepare() print(sysbench.cmdline.argv[0]) end") == (

@@ -20,20 +20,9 @@ if TYPE_CHECKING:
     from sysbench_py.drivers.mysql_login import Session
     from sysbench_py.drivers.mysql_tls import Tls
 
-# What --mysql-ssl accepts, and the mode it means: an on/off option in sysbench 1.0, a mode in later ones.
-SSL_MODES = {
-    "on": "required",
-    "true": "required",
-    "1": "required",
-    "off": "disabled",
-    "false": "disabled",
-    "0": "disabled",
-    "disabled": "disabled",
-    "preferred": "preferred",
-    "required": "required",
-    "verify_ca": "verify_ca",
-    "verify_identity": "verify_identity",
-}
+# What --mysql-ssl accepts: a switch in sysbench 1.0, a mode in later ones.
+SSL_SWITCH = ("on", "true", "1", "off", "false", "0")
+SSL_MODES = ("disabled", "preferred", "required", "verify_ca", "verify_identity")
 
 OPTIONS = (
     Option("mysql-host", Kind.LIST, "localhost", "MySQL server host"),
@@ -45,12 +34,10 @@ OPTIONS = (
     Option("mysql-db", Kind.STRING, "sbtest", "MySQL database name"),
     Option(
         "mysql-ssl",
-        Kind.STRING,
+        Kind.BOOL,
         "off",
         "use SSL connections, if available in the client library",
-        choices=tuple(SSL_MODES),
-        suffix="[=on|off]",
-        bare="on",
+        choices=SSL_SWITCH + SSL_MODES,
     ),
     Option("mysql-ssl-key", Kind.STRING, None, "path name of the client private key file"),
     Option("mysql-ssl-ca", Kind.STRING, None, "path name of the CA file"),
@@ -121,13 +108,13 @@ def _endpoints(options: OptionSet) -> list[Endpoint]:
 
 
 def _tls(options: OptionSet, compress: bool) -> Tls | None:
-    typed = options.get("mysql-ssl", str)
-    if SSL_MODES[typed] == "disabled":
+    typed = options["mysql-ssl"]
+    if typed in (False, "disabled"):
         return None
     from sysbench_py.drivers.mysql_tls import make_tls
 
     # The plain "on" of sysbench 1.0 also takes fixed files from the working directory.
-    mode = "on" if typed in ("on", "true", "1") else SSL_MODES[typed]
+    mode = "on" if typed is True else str(typed)
     files = {kind: options.get(f"mysql-ssl-{kind}", str) for kind in ("ca", "cert", "key")}
     return make_tls(mode, files, options.get("mysql-ssl-cipher", str), in_python=compress)
 

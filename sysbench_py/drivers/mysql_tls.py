@@ -37,7 +37,7 @@ class Tls(NamedTuple):
 
 
 def make_tls(mode: str, files: dict[str, str], cipher: str, *, in_python: bool) -> Tls:
-    """`mode` is `on` (as in sysbench 1.0: required, with FIXED_FILES where they exist) or one of SSL_MODES' values.
+    """`mode` is `on` (as in sysbench 1.0: required, with FIXED_FILES where they exist) or one of SSL_MODES.
 
     `files` are the paths of `ca`, `cert` and `key`, empty where none is named. `in_python` is for a transport that
     the core knows nothing of. Raises UsageError for a file that cannot be used and for an unknown cipher.

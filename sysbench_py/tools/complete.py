@@ -87,7 +87,7 @@ def _as_typed(row: Option, word: str) -> str:
     from sysbench_py.options import Kind
 
     name = row.key if "_" in word else row.key.replace("_", "-")
-    return f"--{name}" if row.kind is Kind.BOOL else f"--{name}="
+    return f"--{name}" if row.kind is Kind.BOOL and not row.choices else f"--{name}="
 
 
 def _values(rows: list[Option], typed: str) -> Iterator[Candidate]:
@@ -105,7 +105,7 @@ def _known_values(row: Option) -> Sequence[str]:
     from sysbench_py.options import Kind
     from sysbench_py.validate import DISTRIBUTIONS
 
-    if row.kind is Kind.BOOL:
+    if row.kind is Kind.BOOL and not row.choices:
         return ("on", "off")
     if row.key == "db_driver":
         return [driver.name for driver in DRIVERS]
