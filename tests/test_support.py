@@ -12,6 +12,7 @@ import pytest
 from tests.support.proc import Run, find_program, wait_until
 from tests.support.querylog import Entry, from_mariadb, from_postgres, open_connections, read_csvlog
 from tests.support.reference import intermediate, reference, report, reports
+from tests.support.slap import in_any_order
 from tests.support.tls import make_certificates
 
 ROOT = Path(__file__).parents[1]
@@ -251,3 +252,14 @@ def test_the_readme_gives_the_commands_that_ci_runs() -> None:
     for command in README_COMMANDS:
         assert command in readme
         assert command in ci
+
+
+def test_statements_of_clients_in_any_order() -> None:
+    """As mariadb-slap has printed them, once in some hundred runs, and as it does usually."""
+    rare, usual = (
+        ["CREATE SCHEMA a;", "use a;", "INSERT 1;", *queries, "DROP SCHEMA a;", "INSERT 1;"]
+        for queries in (["INSERT 2;", "INSERT 2;", "SELECT;", "SELECT;"], ["INSERT 2;", "SELECT;"] * 2)
+    )
+    assert in_any_order(rare) == in_any_order(usual)
+    assert in_any_order(usual[:-1]) != in_any_order(usual)
+    assert in_any_order(usual[::-1]) != in_any_order(usual)

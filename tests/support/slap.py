@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from itertools import groupby
 
 from tests.support.mariadb import MariaDB
 from tests.support.proc import find_program
@@ -51,6 +52,14 @@ def without_first_drop(statements: list[str]) -> list[str]:
         for number, statement in enumerate(statements)
         if statement != DROP or not (number == 0 or statements[number - 1] == DROP)
     ]
+
+
+def in_any_order(statements: list[str]) -> list[str]:
+    """Without the order of what stands between statements about schemas and tables.
+
+    The clients of mariadb-slap print at the same time: whose statement comes first is chance."""
+    ordered = groupby(statements, lambda statement: statement.startswith(("CREATE ", "DROP ", "use ")))
+    return [statement for of_schema, part in ordered for statement in (part if of_schema else sorted(part))]
 
 
 def shape(report: str) -> str:
