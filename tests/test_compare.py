@@ -158,8 +158,8 @@ def test_runs_that_say_too_little_are_refused() -> None:
 
 
 def test_how_set_ups_differ() -> None:
-    other = replace(SETUP, options={"threads": 2, "n": ("a", "b")}, engine="engine 2")
-    assert differences(SETUP, other) == ["engine engine 1 / engine 2", "threads 1 / 2", "n - / a,b"]
+    other = replace(SETUP, options={"threads": 2, "n": ("a", "b"), "x": 4.0, "y": False}, engine="engine 2")
+    assert differences(SETUP, other) == ["engine engine 1 / engine 2", "threads 1 / 2", "n - / a,b", "x - / 4", "y - / off"]
 
 
 @pytest.fixture

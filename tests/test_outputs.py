@@ -238,6 +238,8 @@ def test_page_has_the_numbers_of_the_run_and_asks_nobody_for_anything(run: Run) 
     assert shown["latency_avg"] == f"{total.latency.avg_ns / 1e6:.2f}"
     for percentile in total.latency.percentiles:
         assert shown[f"latency_p{percentile}"] == f"{percentile.latency_ns / 1e6:.2f}"
+    for name, value in (("table_size", "1000"), ("auto_inc", "on"), ("skip_trx", "off"), ("threads", "3")):
+        assert f'<tr><th>{name}</th><td class="value">{value}</td></tr>' in run.texts["html"]
     assert page.addresses == []
     assert not re.search(r"url\(|@import|https?://|<script|<link|<iframe", run.texts["html"])
     assert run.texts["html"].count("<svg") == 4

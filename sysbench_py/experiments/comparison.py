@@ -24,7 +24,7 @@ from sysbench_py.experiments.bootstrap import (
 )
 from sysbench_py.experiments.layout import aligned, shown
 from sysbench_py.stats.model import NS_PER_MS, LatencyHistogram
-from sysbench_py.stats.result import RunResult, Setup
+from sysbench_py.stats.result import RunResult, Setup, option_text
 
 CONFIDENCE = 0.95
 # The spread of two pairs is a single number: Student's quantile for one degree of freedom is 51 if four figures must
@@ -262,10 +262,6 @@ def _described(setup: Setup) -> dict[str, str]:
     found = {"test": setup.test, "server": servers, "engine": setup.engine}
     found |= {"host": setup.machine.host, "CPU": setup.machine.cpu, "CPUs": str(setup.machine.cpus)}
     for name, value in setup.options.items():
-        if name in _OF_NO_CONCERN:
-            continue
-        # As they were typed: scripts have floats for whole numbers.
-        number = f"{value:.15g}" if isinstance(value, float) else str(value)
-        text = ",".join(value) if isinstance(value, tuple) else number
-        found[name] = text or "''"
+        if name not in _OF_NO_CONCERN:
+            found[name] = option_text(value) or "''"
     return found

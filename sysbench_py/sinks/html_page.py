@@ -15,7 +15,7 @@ from sysbench_py.sinks.grids import LEFT, Grid, errors_grid, open_loop_grids, st
 from sysbench_py.sinks.text_client import limit_message
 from sysbench_py.stats.cumulate import thinned
 from sysbench_py.stats.model import NS_PER_MS, IntervalStats, LatencyHistogram, TotalStats
-from sysbench_py.stats.result import RunResult
+from sysbench_py.stats.result import RunResult, option_text
 
 MOST_POINTS = 240
 BARS = 60
@@ -57,7 +57,7 @@ def render(result: RunResult) -> str:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters["ms"] = _ms
+    environment.filters |= {"ms": _ms, "typed": option_text}
     page = environment.get_template("page.html.j2")
     return page.render(
         result=result,

@@ -14,6 +14,15 @@ SCHEMA_VERSION = 1
 OptionValue = bool | int | float | str | tuple[str, ...]
 
 
+def option_text(value: OptionValue) -> str:
+    """The value as one types it; scripts have floats for whole numbers."""
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if isinstance(value, float):
+        return f"{value:.15g}"
+    return ",".join(value) if isinstance(value, tuple) else str(value)
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Database:
     """What a driver has connected to. An embedded database has its version in both places."""
