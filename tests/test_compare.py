@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import signal
 from collections.abc import Iterator
 from contextlib import closing
@@ -12,8 +13,18 @@ import numpy as np
 import pytest
 
 from sysbench_py.errors import UsageError
-from sysbench_py.experiments.bootstrap import student_quantile
-from sysbench_py.experiments.comparison import FEWEST_PAIRS, Line, Side, compare, differences, regressions, verdict
+from sysbench_py.experiments.bootstrap import Ratio, student_quantile
+from sysbench_py.experiments.comparison import (
+    FEWEST_PAIRS,
+    Line,
+    Metric,
+    Side,
+    compare,
+    differences,
+    regressions,
+    verdict,
+)
+from sysbench_py.experiments.layout import relative
 from sysbench_py.sinks.json_document import render
 from sysbench_py.stats.result import RunResult
 from tests.support.durable_postgres import DurablePostgreSQL
@@ -158,8 +169,42 @@ def test_runs_that_say_too_little_are_refused() -> None:
 
 
 def test_how_set_ups_differ() -> None:
-    other = replace(SETUP, options={"threads": 2, "n": ("a", "b"), "x": 4.0, "y": False}, engine="engine 2")
-    assert differences(SETUP, other) == ["engine engine 1 / engine 2", "threads 1 / 2", "n - / a,b", "x - / 4", "y - / off"]
+    other = replace(SETUP, options={"threads": 4.0, "n": ("a", "b"), "y": False}, engine="engine 2")
+    assert differences(SETUP, other) == ["engine engine 1 / engine 2", "threads 1 / 4", "n - / a,b", "y - / off"]
+
+
+@pytest.mark.parametrize(
+    ("ratio", "text"),
+    [
+        (1, "equal"),
+        (0.253, "74.7% lower"),
+        (0.0004, "99.96% lower"),
+        (1e-9, "more than 99.9999% lower"),
+        (0.99962, "0.04% lower"),
+        (1 + 1e-12, "less than 0.0001% higher"),
+        (1.021, "2.1% higher"),
+        (1.9999, "99.99% higher"),
+        (2, "2.0 times as high"),
+        (12345.6, "12,345.6 times as high"),
+        (math.inf, "more than 1,000,000 times as high"),
+    ],
+)
+def test_ratios_in_words(ratio: float, text: str) -> None:
+    assert relative(ratio) == text
+
+
+@pytest.mark.parametrize(
+    ("where", "low", "high", "text"),
+    [
+        ("", 0.253, 3.95, "throughput may be anything from 74.7% lower to 4.0 times as high"),
+        ("", 0.97, 1.021, "throughput may be anything from 3.0% lower to 2.1% higher"),
+        ("threads=4", 1, 1.021, "throughput at threads=4 may be anything from equal to 2.1% higher"),
+        ("", 1, 1, "throughput may be equal"),
+    ],
+)
+def test_what_is_said_of_no_difference(where: str, low: float, high: float, text: str) -> None:
+    line = Line(where, Metric(None), 1, 1, Ratio(1, low, high))
+    assert verdict([line]) == f"no difference shown: compared with A's, B's {text}"
 
 
 @pytest.fixture

@@ -22,7 +22,7 @@ from sysbench_py.experiments.bootstrap import (
     ratio,
     run_weights,
 )
-from sysbench_py.experiments.layout import aligned, shown
+from sysbench_py.experiments.layout import aligned, relative, shown
 from sysbench_py.stats.model import NS_PER_MS, LatencyHistogram
 from sysbench_py.stats.result import RunResult, Setup, option_text
 
@@ -128,9 +128,14 @@ class Line:
         return -self.change if self.metric.percent is None else self.change
 
     @property
+    def worst(self) -> float:
+        """The ratio at the worse end of the interval."""
+        return self.ratio.low if self.metric.percent is None else self.ratio.high
+
+    @property
     def largest_loss(self) -> float:
-        """The loss at the worse end of the interval."""
-        return 1 - self.ratio.low if self.metric.percent is None else self.ratio.high - 1
+        """The loss there."""
+        return 1 - self.worst if self.metric.percent is None else self.worst - 1
 
     @property
     def title(self) -> str:
@@ -138,9 +143,7 @@ class Line:
         return f"{self.where}: {self.metric.name}" if self.where else self.metric.name
 
     def __str__(self) -> str:
-        if self.change >= 1:
-            return f"{self.title} {self.ratio.value:.1f} times as high"
-        return f"{self.title} {abs(self.change):.1%} {'higher' if self.change > 0 else 'lower'}"
+        return f"{self.title} {relative(self.ratio.value)}"
 
 
 def compare(
@@ -236,8 +239,10 @@ def verdict(lines: Sequence[Line]) -> str:
     if not real:
         rates = [line for line in lines if line.metric.percent is None]
         widest = max(rates, key=lambda line: line.ratio.high / line.ratio.low)
-        low, high = widest.ratio.low - 1, widest.ratio.high - 1
-        return f"no difference shown: B's throughput may be anything from {low:+.1%} to {high:+.1%} of A's"
+        low, high = relative(widest.ratio.low), relative(widest.ratio.high)
+        name = f"throughput at {widest.where}" if widest.where else "throughput"
+        between = low if low == high else f"anything from {low} to {high}"
+        return f"no difference shown: compared with A's, B's {name} may be {between}"
     worse = [line for line in real if line.loss > 0]
     word = "worse" if len(worse) == len(real) else "better" if not worse else "better in some ways and worse in others"
     return f"B is {word}: {', '.join(map(str, real))}"

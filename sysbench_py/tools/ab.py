@@ -65,7 +65,7 @@ def ab(
         missing = _run_all(sides, pairs, where, common.before, common.after)
         failed = _compare(where, percentiles, limit)
         if missing:
-            raise UsageError.fatal(f"{missing} of {pairs} pairs are not complete; what was printed is in {where}")
+            raise UsageError.fatal(f"{_of_pairs(missing, pairs)} not complete; what was printed is in {where}")
     if failed:
         raise typer.Exit(1)
 
@@ -119,9 +119,13 @@ def _run_all(
             _around(sides, after)
         except Interrupted as signal:
             again = f"; sysbench compare --paired {where}/a {where}/b compares them" if done >= FEWEST_PAIRS else ""
-            typer.echo(f"interrupted by {signal}: {done} of {pairs} pairs are done{again}", err=True)
+            typer.echo(f"interrupted by {signal}: {_of_pairs(done, pairs)} done{again}", err=True)
             raise typer.Exit(signal.exit_status) from None
     return pairs - done
+
+
+def _of_pairs(some: int, pairs: int) -> str:
+    return f"{some} of {pairs} pairs {'is' if some == 1 else 'are'}"
 
 
 def _run_pair(sides: Mapping[str, TestLine], pair: int, where: Path) -> bool:

@@ -169,6 +169,7 @@ def heading(pairs: Mapping[str, tuple[Side, Side]]) -> str:
 def conclude(lines: Sequence[Line], limit: float) -> bool:
     """Print the ratios and what they say; returns whether there is a regression above the limit."""
     from sysbench_py.experiments.comparison import regressions, table, verdict
+    from sysbench_py.experiments.layout import relative
 
     typer.echo(f"{table(lines)}\n\n{verdict(lines)}")
     found = regressions(lines, limit)
@@ -176,6 +177,6 @@ def conclude(lines: Sequence[Line], limit: float) -> bool:
     if found:
         typer.echo(f"worse by more than {limit * 100:.4g}%: {', '.join(map(str, found))}")
     elif unsure:
-        names = ", ".join(f"{line.title} by {line.largest_loss:.1%}" for line in unsure)
-        typer.echo(f"not excluded, but not shown either: worse {names}; more runs or longer ones would tell")
+        names = ", ".join(f"{line.title} {relative(line.worst)}" for line in unsure)
+        typer.echo(f"not excluded, but not shown either: {names}; more runs or longer ones would tell")
     return bool(found)
