@@ -112,7 +112,7 @@ cdef int load_flush(db_connection *con) noexcept nogil:
             return 1
         if load_begin(con) != DB_OK:
             if con.lost or con.aborted:
-                return bulk_failed(con, load.statement, load.statement_length)
+                return bulk_failed(con, load.statement, load.statement_length, 0)
             # An INSERT may be allowed; if not, its error is the one to be told.
             snprintf(reason, sizeof(reason), "%s", <char *>con.message)
             b.copies = False
@@ -125,6 +125,9 @@ cdef int load_flush(db_connection *con) noexcept nogil:
     statement_begins(w, load.statement, load.statement_length, NULL)
     rc = con.driver.ops.loads.send_rows(con, load.rows + LOAD_MARGIN, s.to - load.rows - LOAD_MARGIN)
     statement_ended(w)
+    load.sent += rows
+    b.length = b.head
+    b.rows = 0
     if rc != DB_OK:
         bulk_settle(con)
         return 1
@@ -133,9 +136,6 @@ cdef int load_flush(db_connection *con) noexcept nogil:
         call_end(con, NULL, b.text, b.head, began_ns, True)
     count(w, <int>SB_CNT_WRITE, 1)
     sb_fetch_add(&bulk_rows, rows)
-    load.sent += rows
-    b.length = b.head
-    b.rows = 0
     return 0
 
 
@@ -158,5 +158,5 @@ cdef int load_end(db_connection *con) noexcept nogil:
     if rc == DB_OK and con.driver.ops.loads.check != NULL:
         rc = con.driver.ops.loads.check(con)
     if rc != DB_OK:
-        return bulk_failed(con, load.statement, load.statement_length)
+        return bulk_failed(con, load.statement, load.statement_length, load.sent)
     return 0

@@ -494,4 +494,4 @@ def db_setup(str driver, double reconnect_timeout_s, bytes problem=b"No DB drive
     across.sql_used = 0
     across.table_trouble = DB_TROUBLE_NONE
     across.connections = 0
-    across.refused.times = across.bulk_ignored.times = 0
+    across.refused.times = across.bulk_ignored.times = across.bulk_rows_lost = 0

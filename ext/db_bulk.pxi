@@ -26,6 +26,7 @@ cdef struct bulk_insert:
     uint32_t rows
     char *sent                  # the one before
     size_t sent_length
+    uint32_t sent_rows
     uint64_t sent_ns            # when, if calls are timed
     bint under_way              # the outcome of `sent`, or of the load, is to come
     bint copies                 # by a load, as long as the rows allow it
@@ -74,6 +75,8 @@ def db_rows_loaded() -> int:
 cdef void bulk_free(db_connection *con) noexcept nogil:
     """Forget rows that have not been sent."""
     if con.bulk != NULL:
+        if con.bulk.rows > 0:
+            sb_fetch_add(&across.bulk_rows_lost, con.bulk.rows)
         free(con.bulk.text)
         free(con.bulk.sent)
         free(con.bulk.load.statement)
@@ -133,7 +136,7 @@ cdef int bulk_send_insert(db_connection *con) noexcept nogil:
     b.text = other
     memcpy(b.text, b.sent, b.head)
     b.length = b.head
-    b.rows = 0
+    b.sent_rows, b.rows = b.rows, 0
     b.sent_ns = call_begin()
     con.operation = DB_OP_QUERY
     con.statement = NULL
@@ -146,8 +149,9 @@ cdef int bulk_send_insert(db_connection *con) noexcept nogil:
     return bulk_settle(con) if w.event_start_ns or b.sent_ns else 0
 
 
-cdef int bulk_failed(db_connection *con, const char *statement, size_t length) noexcept nogil:
+cdef int bulk_failed(db_connection *con, const char *statement, size_t length, uint64_t rows) noexcept nogil:
     """1. A bulk insert fails with any error, and what would be ignored in an event has not been printed."""
+    sb_fetch_add(&across.bulk_rows_lost, rows)
     db_failed(con, statement, length)
     if con.pub.error == DB_ERROR_IGNORABLE:
         note_first(con, &across.bulk_ignored)
@@ -160,7 +164,7 @@ cdef int bulk_end_insert(db_connection *con, int rc) noexcept nogil:
     if b.sent_ns:
         call_end(con, NULL, b.sent, b.sent_length, b.sent_ns, rc == DB_OK)
     if rc != DB_OK:
-        return bulk_failed(con, b.sent, b.sent_length)
+        return bulk_failed(con, b.sent, b.sent_length, b.sent_rows)
     db_take_outcome(con, NULL)
     db_free_result(con)
     sb_fetch_add(&bulk_rows, con.affected)

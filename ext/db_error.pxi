@@ -169,6 +169,11 @@ def db_first_refusal() -> tuple:
     return first_of(&across.refused)
 
 
+def db_bulk_rows_lost() -> int:
+    """How many rows were in bulk inserts that have failed since db_setup."""
+    return sb_load(&across.bulk_rows_lost)
+
+
 def db_first_ignored_bulk() -> tuple:
     """The same of the first bulk insert that has failed with an error that events would ignore."""
     return first_of(&across.bulk_ignored)

@@ -57,6 +57,7 @@ cdef struct shared_counts:
     uint64_t connections        # for the rotation of hosts
     first_error refused         # connections that could not be made
     first_error bulk_ignored    # bulk inserts that failed with an error that is ignored, and thus not printed
+    uint64_t bulk_rows_lost     # rows of bulk inserts that failed
     uint64_t unique_index       # of the unique numbers
     uint64_t sequence           # of the consecutive numbers
 

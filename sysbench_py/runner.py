@@ -451,8 +451,10 @@ class Runner:
         client = self._measured_client(snapshot)
         failed = core.run_failed() or self._crew.failed
         stats = self._total(snapshot)
-        # A run that failed at once has nothing to report, and with a full queue it has outrun itself.
-        reported = not failed or (stats.counters.events > 0 and not core.pacer_failed())
+        # A run that failed at once has nothing to report, and with a full queue it has outrun itself. Events of bulk
+        # inserts have left their rows to a later statement.
+        rows_lost = core.db_bulk_rows_lost()
+        reported = not failed or (stats.counters.events > rows_lost and not core.pacer_failed())
         if reported:
             self._report_total(stats, final=True)
         if message := limit_message(client):
@@ -461,6 +463,8 @@ class Runner:
         self._interrupts.hooks_ended()
         if failed and reported:
             log(NOTICE, text.FAILED)
+        if rows_lost and reported:
+            say(f"Rows of events that bulk inserts have failed to store: {rows_lost}")
         status = self._interrupts.status(ExitStatus.OK if ok else ExitStatus.ERROR)
         self._end_recording(snapshot, stats, client, status, failed)
         return status

@@ -11,7 +11,7 @@ from tests.support.dbapi import dbapi
 from tests.support.mariadb import MariaDB
 from tests.support.postgres import PostgreSQL
 from tests.support.proc import Result
-from tests.support.reference import ours
+from tests.support.reference import ours, report
 from tests.support.server import PASSWORD_USER, Server
 
 SCRIPT = "oltp_point_select"
@@ -135,12 +135,29 @@ def test_the_reason_of_a_bulk_insert_that_fails(kind: str, request: pytest.Fixtu
         result = ours(*words, f"--events={events}", "--time=0", "run")
         assert result.status == status
         assert f"db_bulk_insert_{'next' if status else 'done'}() failed" in result.stdout
-        (line,) = result.stderr.splitlines()
+        # A run that fails and has stored nothing has no report; one that reports such rows says so.
+        assert ("total number of events:" in result.stdout) == (status == 0)
+        *lost, line = result.stderr.splitlines()
+        assert lost == ([] if status else ["Rows of events that bulk inserts have failed to store: 10"])
         assert line.startswith(
             f"A bulk insert has met an error of --{driver}-ignore-errors, and is not tried again as events are: "
         )
         assert "UNIQUE" in line or "uplicate" in line
         assert ours(*words, "cleanup").status == 0
+
+
+@pytest.mark.parametrize("more", [(), ("--workers=process",)], ids=["threads", "processes"])
+def test_rows_that_a_failed_run_has_not_stored(mariadb: MariaDB, more: tuple[str, ...]) -> None:
+    """Of two threads that have a statement's worth of rows stored, one fails at its second."""
+    mariadb.empty_database()
+    words = ("bulk_insert", *mariadb.args, "--threads=2", "--events=0", "--time=0", *more)
+    assert ours(*words, "prepare").status == 0
+    mariadb.sql("INSERT INTO sbtest2 VALUES (50000, 1)")
+    result = ours(*words, "run")
+    assert result.status == 1
+    (lost,) = re.findall(r"^Rows of events that bulk inserts have failed to store: (\d+)$", result.stderr, re.MULTILINE)
+    stored = sum(mariadb.sql(f"SELECT COUNT(*) FROM sbtest{number}")[0][0] for number in (1, 2)) - 1
+    assert report(result.stdout)["events"] == stored + int(lost)
 
 
 def test_no_way_out_that_the_script_does_not_have(tmp_path: Path) -> None:
