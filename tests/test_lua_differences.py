@@ -336,6 +336,24 @@ def test_c_functions_that_no_script_needs_are_not_there(tmp_path: Path) -> None:
     assert both(tmp_path, text) == ("true\ttrue\ttrue\ttrue\n", "false\tfalse\tfalse\ttrue\n")
 
 
+@compat("c-types")
+def test_c_types_are_those_of_this_library(tmp_path: Path) -> None:
+    text = """
+    local function of(names)
+       local found = {}
+       for name in names:gmatch("%S+") do found[#found + 1] = tostring((pcall(ffi.typeof, name))) end
+       return table.concat(found, " ")
+    end
+    function prepare()
+       print(of("sql_bind sb_arg_t sb_histogram_t sb_arg_type_t sql_bind_type_t"))
+       print(of("sb_counter_type sql_connection sql_result"), ffi.C.SB_ARG_TYPE_LIST, ffi.C.SQL_TYPE_CHAR)
+    end
+    """
+    theirs, here = (output.splitlines() for output in both(tmp_path, text))
+    assert (theirs[0], here[0]) == ("true true true true true", "false false false false false")
+    assert theirs[1] == here[1] == "true true true\t6\t11"
+
+
 @compat("ffi-table")
 def test_ffi_is_filled_at_its_first_use(tmp_path: Path) -> None:
     text = "local before = next(ffi) ~= nil local _ = ffi.C function prepare() print(before, next(ffi) ~= nil) end"
