@@ -316,6 +316,7 @@ def test_files_that_change_between_commands_are_read_again(tmp_path: Path) -> No
     [
         "pcall, error, type, tostring, print, pairs = nil",
         "string.format = nil table.sort = nil table.concat = nil io.open = nil",
+        "string.find = nil string.gsub = nil getmetatable('').__index = nil",
         "sysbench = { hooks = {} }",
         "ffi = nil bit = nil jit = nil debug = nil",
         "setmetatable(_G, { __newindex = function(t, k, v) rawset(t, k, v) end })",
@@ -333,6 +334,72 @@ def test_a_script_may_spoil_its_globals(damage: str, tmp_path: Path) -> None:
     result = ours(str(script), "--db-driver=null", "--events=3", "--time=0", "run")
     assert (result.stderr, result.status) == ("", 0)
     assert report(result.stdout)["events"] == 3
+
+
+EMPTIED = """
+for _, library in pairs({ string, table, math, bit, coroutine, debug, jit, os }) do
+   for name in pairs(library) do library[name] = nil end
+end
+getmetatable("").__index = nil
+for name in pairs(_G) do
+   if not keep[name] then _G[name] = nil end
+end
+"""
+WHOLE_API = """
+local print, pcall, pairs, require = print, pcall, pairs, require
+local keep = { _G = true, event = true, sysbench = true, thread_run = true, io = true, print = true }
+for name in pairs(_G) do if name:find("^db_") or name:find("^sb_") then keep[name] = true end end
+sysbench.cmdline.options = { b = { "b", { "x", "y" } }, a = { "a", 1 } }
+sysbench.cmdline.commands = { own = { function() print(sysbench.opt.b[2]) end } }
+sysbench.hooks.report_cumulative = function(stat)
+   sysbench.report_default({ time_interval = 1, time_total = 1, threads_running = 1, events = stat.events, reads = 0,
+                             writes = 0, other = 0, errors = 0, reconnects = 0, latency_pct = 0 })
+   sysbench.report_csv({ time_interval = 0, time_total = 1, threads_running = 1, events = 1, reads = 0,
+                         writes = 0, other = 0, errors = 0, reconnects = 0, latency_pct = 0 })
+end
+%s
+function prepare()
+   local ffi = require("ffi")
+   ffi.cdef("enum { SB_CNT_ERROR = 3, MY_OWN = 9 }; int getppid(void);")
+   print(ffi.C.SB_CNT_ERROR, ffi.C.MY_OWN, ffi.C.getppid() > 0, ffi.new("sql_value").length)
+   print(pcall(ffi.cdef, "nonsense"))
+   print(#sysbench.rand.string("a#"), #sysbench.rand.varstring(3, 3), sysbench.rand.uniform(2, 2), sb_rand_uniq() > 0)
+   local h = sysbench.histogram.new(10, 1, 2)
+   h:update(1) h:print()
+   print(h, pcall(sysbench.histogram.new, 0, 1, 2))
+   local con = sysbench.sql.driver():connect()
+   con:query("CREATE TABLE t (a INTEGER)")
+   con:bulk_insert_init("INSERT INTO t VALUES") con:bulk_insert_next("(1)") con:bulk_insert_done()
+   local stmt = con:prepare("SELECT a FROM t WHERE a = ?")
+   local a = stmt:bind_create(sysbench.sql.type.INT)
+   stmt:bind_param(a) a:set(1)
+   print(stmt:execute():fetch_row()[1], con:query_row("SELECT 2"), con, pcall(con.query, con, "no sql"))
+   print(pcall(con.query, con), pcall(a.set, a, {}), pcall(sysbench.cmdline.share, -1), sysbench.cmdline.share(2)())
+   db_connect() db_query("SELECT 1") print(pcall(db_query, "no sql")) print(pcall(db_query, {}))
+   local s = db_prepare("SELECT ?")
+   db_bind_param(s, { "x" }) db_free_results(db_execute(s)) print(pcall(db_close, 1))
+   sysbench.cmdline.print_test_options()
+end
+function event()
+   n = (n or 0) + 1
+   if n == 2 then sysbench.hooks.sql_error_ignorable = function() return true end db_query("SELECT 1") end
+   con = con or sysbench.sql.driver():connect()
+   if n == 2 or n == 9 then con:query("no sql") end
+end
+"""
+
+
+def test_internal_lua_calls_nothing_that_a_script_can_take_away(tmp_path: Path) -> None:
+    """The whole API says the same in a state without any library, and without methods of strings."""
+    script = tmp_path / "emptied.lua"
+    whole, emptied = [], []
+    for results, damage in ((whole, ""), (emptied, EMPTIED)):
+        script.write_text(WHOLE_API % damage.replace("\n", " "))
+        for words in (["prepare", "own"], ["run"], ["help"]):
+            options = ["--db-driver=sqlite", "--sqlite-db=:memory:", "--events=4", "--time=0", "--verbosity=0"]
+            results.append(ours(str(script), *options, *words))
+    assert emptied == whole
+    assert [each.status for each in whole] == [0, 0, 0]
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 -- The global names of sysbench 0.5, over the 1.0 API. One implicit connection a state, opened on first use.
 -- SPDX-License-Identifier: GPL-2.0-or-later
 -- Returns the functions.
-local ffi, sql, rand = ffi, sql, part("sysbench.rand")
+local ffi, sql, rand = ffi, sysbench.sql, part("sysbench.rand")
 local RESTART_EVENT = 1
 local ERROR_NONE, ERROR_IGNORABLE = native("DB_ERROR_NONE"), native("DB_ERROR_IGNORABLE")
 local LOG_DEBUG = 5

@@ -2,8 +2,8 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 -- Arguments of the chunk: the table to fill, and the metatable of ffi.C; declare and stored of sysbench.ffi.lua.
 local script_ffi, library, declare, stored = ...
-local cdef, metatype, error, part, pcall, tostring, type =
-   ffi.cdef, ffi.metatype, error, part, pcall, tostring, type
+local cdef, metatype, error, find, gsub, part, pcall, tostring, type =
+   ffi.cdef, ffi.metatype, error, find, gsub, part, pcall, tostring, type
 local index = library.__index
 
 -- A script that asks for anything in ffi.C finds everything there.
@@ -21,12 +21,9 @@ end
 
 -- Whether a constant of an enum of abi.h is found by the pattern.
 local function is_ours(pattern)
-   for constants in stored("types"):gmatch("enum%s*(%b{})") do
-      if constants:find(pattern) then
-         return true
-      end
-   end
-   return false
+   local found = false
+   gsub(stored("types"), "enum%s*(%b{})", function(constants) found = found or find(constants, pattern) ~= nil end)
+   return found
 end
 
 declare("types")
@@ -43,13 +40,13 @@ function script_ffi.cdef(text, ...)
    declare_all()
    local ok, message = pcall(cdef, text, ...)
    while not ok do
-      local name = tostring(message):match("^attempt to redefine '([%w_]+)'")
+      local _, _, name = find(tostring(message), "^attempt to redefine '([%w_]+)'")
       local pattern = name and "%f[%w_]" .. name .. "%f[^%w_]"
       if not pattern or not is_ours(pattern) then
          error(message, 2)
       end
       renamed = renamed + 1
-      text = text:gsub(pattern, "redeclared_" .. renamed .. "_" .. name)
+      text = gsub(text, pattern, "redeclared_" .. renamed .. "_" .. name)
       ok, message = pcall(cdef, text, ...)
    end
 end
@@ -61,12 +58,12 @@ function script_ffi.metatype(...)
 end
 
 -- Objects of the core that a script makes itself have their methods, too.
-for name in ("new typeof cast"):gmatch("%S+") do
+for _, name in pairs({ "new", "typeof", "cast" }) do
    local real = ffi[name]
    script_ffi[name] = function(...)
       local ct = ...
       if library.__index ~= index and type(ct) == "string"
-            and (ct:find("sql_", 1, true) or ct:find("sb_histogram", 1, true)) then
+            and (find(ct, "sql_", 1, true) or find(ct, "sb_histogram", 1, true)) then
          declare_all()
       end
       return real(...)

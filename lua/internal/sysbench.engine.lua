@@ -69,7 +69,7 @@ function engine.load_script(name)
    if ok then
       return true
    end
-   return false, part("sysbench.failure").text_of(err), type(err) == "string" and err:sub(1, 7) == "module "
+   return false, part("sysbench.failure").text_of(err), type(err) == "string" and find(err, "^module ") ~= nil
 end
 
 -- A script that declares no options has them as globals, too. A function of the script keeps its name, and so does
@@ -82,7 +82,7 @@ function engine.set_options(options, newer)
    end
    for name, value in pairs(options) do
       local own = field(_G, name)
-      if own == nil or type(own) ~= "function" and not newer:find("," .. name .. ",", 1, true) then
+      if own == nil or type(own) ~= "function" and not find(newer, "," .. name .. ",", 1, true) then
          rawset(_G, name, value)
       end
    end

@@ -11,14 +11,15 @@ local index = library.__index
 -- The root of what scripts see.
 sysbench = { sql = {} }
 
--- What a script makes of the globals must not break what is loaded after it.
+-- What a script makes of the globals and of the libraries must not break what is loaded after it. So internal Lua has
+-- no methods of strings.
 local kept = {
-   _G = _G, ffi = ffi, sysbench = sysbench, sql = sysbench.sql, package = package, assert = assert, error = error,
+   _G = _G, ffi = ffi, sysbench = sysbench, package = package, assert = assert, error = error,
    collectgarbage = collectgarbage, getmetatable = getmetatable, loadfile = loadfile, loadstring = loadstring,
    pcall = pcall, pairs = pairs, rawequal = rawequal, rawset = rawset, require = require, select = select,
    setfenv = setfenv, setmetatable = setmetatable, tonumber = tonumber, tostring = tostring, type = type,
    unpack = unpack, format = string.format, dump = string.dump, open = io.open, concat = table.concat,
-   sort = table.sort,
+   sort = table.sort, find = string.find, gsub = string.gsub,
 }
 
 local function stored(name)
