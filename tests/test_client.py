@@ -183,7 +183,7 @@ def test_every_result_has_the_figures(postgres: PostgreSQL, tmp_path: Path) -> N
     assert client["waits_for_server"]
     assert client["events"] == data["total"]["counters"]["events"]
     assert client["latency_sum_ns"] == data["total"]["latency"]["sum_ns"]
-    assert client["duration_s"] == pytest.approx(2, abs=0.5)
+    assert client["duration_s"] >= 2
     assert 0 < client["cpus_used"] <= client["cpus"]
     assert client["cpu_per_event_ns"] == pytest.approx(
         (client["cpu_user_s"] + client["cpu_system_s"]) * 1e9 / client["events"], abs=1
@@ -192,7 +192,9 @@ def test_every_result_has_the_figures(postgres: PostgreSQL, tmp_path: Path) -> N
     # Not known if the main thread got no turn to look.
     assert client["waiting_share"] is None or 0 <= client["waiting_share"] <= 1
     saved = read((tmp_path / "a.json").read_bytes())
-    page = render(saved)
+    assert saved.client is not None
+    # On a machine that nothing can keep busy.
+    page = render(replace(saved, client=replace(saved.client, cpus=1e6, clock_read_ns=1.0)))
     assert f"{client['cpu_per_event_ns'] / 1000:.1f} us of CPU time an event" in page
     assert "limits this result" not in page
     assert f"{START}cpu. " in render(replace(saved, client=BUSY))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from itertools import groupby
 from pathlib import Path
 
 import pytest
@@ -11,14 +10,9 @@ import pytest
 from sysbench_py.live import BARS, sparkline
 from tests.support.postgres import PostgreSQL
 from tests.support.reference import ours, report
-from tests.support.terminal import CONTROL, on_terminal, screen
+from tests.support.terminal import CONTROL, on_terminal, screen, without_numbers
 
 RUN = ("cpu", "--threads=2", "--time=2", "--report-interval=1", "--rand-seed=1", "run")
-
-
-def masked(lines: list[str]) -> list[str]:
-    """Without numbers. Lines that are then alike are one: the last interval and the run end in either order."""
-    return [line for line, _ in groupby(re.sub(r" *[\d.]+", " N", line.rstrip()) for line in lines)]
 
 
 def frames(got: str) -> list[list[str]]:
@@ -40,7 +34,7 @@ def test_the_table_fits_and_the_report_follows_as_usual(tmp_path: Path, columns:
         assert "errors/s" not in text
         assert re.search(r"━+╌*  1 s, 1 s left │", text)
     plain = ours(*RUN, "--percentile=99.9", cwd=tmp_path).stdout
-    assert masked(screen(got)) == masked(plain.split("\n"))
+    assert without_numbers(screen(got)) == without_numbers(plain.split("\n"))
 
 
 def test_a_run_on_a_server_shows_transactions_and_errors(postgres: PostgreSQL, tmp_path: Path) -> None:

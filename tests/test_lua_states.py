@@ -392,7 +392,8 @@ end
 def test_internal_lua_calls_nothing_that_a_script_can_take_away(tmp_path: Path) -> None:
     """The whole API says the same in a state without any library, and without methods of strings."""
     script = tmp_path / "emptied.lua"
-    whole, emptied = [], []
+    whole: list[Result] = []
+    emptied: list[Result] = []
     for results, damage in ((whole, ""), (emptied, EMPTIED)):
         script.write_text(WHOLE_API % damage.replace("\n", " "))
         for words in (["prepare", "own"], ["run"], ["help"]):

@@ -118,7 +118,9 @@ def test_process_that_is_killed_ends_the_run(tmp_path: Path) -> None:
         os.kill(victim, signal.SIGKILL)
         result = run.result()
     assert result.status == 1
-    assert f"FATAL: a process of workers (pid {victim}) has ended by SIGKILL, with 3 of 3 at work\n" in result.stdout
+    # The first process has three of the five, and either may have the smaller number.
+    message = rf"FATAL: a process of workers \(pid {victim}\) has ended by SIGKILL, with (2 of 2|3 of 3) at work\n"
+    assert re.search(message, result.stdout)
     assert report(result.stdout)["events"] > 0
 
 

@@ -133,7 +133,7 @@ def test_several_writers(script: SqliteScript, options: list[str]) -> None:
     assert result.status == 0, result.stdout
     assert not fatal(result)
     found = report(result.stdout)
-    assert found["events"] > 20
+    assert found["events"] > 0
     # Each worker once, until it has learnt how to begin, and once if it waits at the end of the run.
     assert found["ignored_errors"] <= 8
     if script.database.exists():

@@ -221,9 +221,12 @@ def test_errors_and_what_became_of_them(database: list[str], tmp_path: Path) -> 
 def test_connections_made_again_are_told(server: Server, tmp_path: Path) -> None:
     kind = "mysql" if "mysql" in server.args[0] else "pgsql"
     (tmp_path / "script.lua").write_text(
-        CONNECT + "ffi.cdef('int usleep(unsigned)')\nfunction event() con:query('SELECT 1') ffi.C.usleep(5000) end"
+        CONNECT + "ffi.cdef('int usleep(unsigned)')\nlocal again\n"
+        # A worker ends once it has another connection.
+        "function event() con:query('SELECT 1') ffi.C.usleep(5000) return again end\n"
+        "function sysbench.hooks.before_restart_event() again = true end"
     )
-    options = [*server.args, f"--{kind}-ignore-errors=all", "--threads=2", "--time=1", "--errors=on"]
+    options = [*server.args, f"--{kind}-ignore-errors=all", "--threads=2", "--time=60", "--errors=on"]
     with ours.start("script.lua", *options, "run", cwd=tmp_path) as run:
         run.wait_for("Threads started!")
         assert server.kill_all_client_connections() == 2

@@ -8,6 +8,7 @@ import re
 import signal
 import subprocess
 import sys
+from itertools import groupby
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -85,3 +86,9 @@ def screen(got: str) -> list[str]:
             lines[row] = lines[row][:column].ljust(column) + character + lines[row][column + 1 :]
             column += 1
     return lines
+
+
+def without_numbers(lines: list[str]) -> list[str]:
+    """The lines with an N for each number and the blanks before it. Lines that are then alike are one: the last
+    interval and the run end in either order."""
+    return [line for line, _ in groupby(re.sub(r" *[\d.]+", " N", line.rstrip()) for line in lines)]
