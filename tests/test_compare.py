@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import signal
 from collections.abc import Iterator
 from contextlib import closing
@@ -339,7 +340,9 @@ def test_too_few_pairs_at_ctrl_c_are_not_said_to_compare(script: Path) -> None:
         running.wait_for("pair 1, A")
         running.process.send_signal(signal.SIGINT)
         shown = running.result()
-    assert (shown.status, shown.stderr) == (130, "interrupted by SIGINT: 0 of 9 pairs are done\n")
+    # More than none if the signal comes late.
+    told = r"interrupted by SIGINT: (0 of 9 pairs are|1 of 9 pairs is|2 of 9 pairs are) done\n"
+    assert (shown.status, bool(re.fullmatch(told, shown.stderr))) == (130, True), shown.stderr
 
 
 def test_ctrl_c_keeps_complete_pairs(script: Path) -> None:
@@ -352,14 +355,11 @@ def test_ctrl_c_keeps_complete_pairs(script: Path) -> None:
         shown = running.result()
     assert shown.status == 130
     again = "sysbench compare --paired out/a out/b compares them"
-    assert shown.stderr == f"interrupted by SIGINT: 3 of 9 pairs are done; {again}\n"
+    # More than three if the signal comes late.
+    match = re.fullmatch(rf"interrupted by SIGINT: ([3-8]) of 9 pairs are done; {again}\n", shown.stderr)
+    assert match, shown.stderr
     assert sorted(path.relative_to(script / "out").as_posix() for path in (script / "out").rglob("*.*")) == [
-        "a/001.json",
-        "a/002.json",
-        "a/003.json",
-        "b/001.json",
-        "b/002.json",
-        "b/003.json",
+        f"{side}/{pair:03d}.json" for side in ("a", "b") for pair in range(1, int(match[1]) + 1)
     ]
 
 

@@ -34,7 +34,7 @@ def run_lua(folder: Path, script: str, *arguments: str) -> tuple[int, list[str]]
 def test_lost_connections_are_made_again(client: tuple[Server, list[str]]) -> None:
     server, options = client
     assert ours(SCRIPT, *options, "--table-size=100", "prepare").status == 0
-    words = [SCRIPT, *options, "--table-size=100", "--threads=2", "--time=2", "--report-interval=1", "run"]
+    words = [SCRIPT, *options, "--table-size=100", "--threads=2", "--time=5", "--report-interval=1", "run"]
     with ours.start(*words) as run:
         run.wait_for("[ 1s ]")
         killed = server.kill_all_client_connections()

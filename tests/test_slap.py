@@ -170,13 +170,13 @@ def test_no_drop(slapped: MariaDB) -> None:
 
 def test_lost_connection(slapped: MariaDB) -> None:
     """One that is made anew is in the schema again."""
-    statements = ["--query=SELECT COUNT(*) FROM a;DO SLEEP(0.05)", "--create=CREATE TABLE a (i int)", "--delimiter=;"]
-    arguments = [*driver(slapped), *statements, "--number-of-queries=40", "--mysql-ignore-errors=all"]
-    asleep = "SELECT id FROM information_schema.processlist WHERE info = 'DO SLEEP(0.05)'"
+    statements = ["--query=SELECT COUNT(*) FROM a;DO SLEEP(1)", "--create=CREATE TABLE a (i int)", "--delimiter=;"]
+    arguments = [*driver(slapped), *statements, "--number-of-queries=8", "--mysql-ignore-errors=all"]
+    asleep = "SELECT id FROM information_schema.processlist WHERE info = 'DO SLEEP(1)'"
     with ours.start("slap", *arguments, "run") as run:
         wait_until(lambda: _killed(slapped, asleep), "the end of the connection")
         result = run.result()
-    assert steps(result) == [("1", "40")]
+    assert steps(result) == [("1", "8")]
     assert "\tIgnored errors: 0, reconnects: 1\n" in result.stdout
 
 

@@ -174,13 +174,17 @@ def test_ctrl_c_keeps_what_is_done_and_resume_does_the_rest(folder: Path) -> Non
         running.process.send_signal(signal.SIGINT)
         result = running.result()
     assert result.status == 130
-    assert result.stderr == "interrupted by SIGINT: 2 of 6 runs are done; sysbench sweep --resume=out goes on\n"
+    # More than two if the signal comes late.
+    told = r"interrupted by SIGINT: ([2-5]) of 6 runs are done; sysbench sweep --resume=out goes on\n"
+    match = re.fullmatch(told, result.stderr)
+    assert match, result.stderr
+    done = int(match[1])
     files = {file: file.stat().st_mtime_ns for file in (folder / "out").glob("0*")}
-    assert len(files) == len(rows(folder / "out" / "points.csv")) == 2
+    assert len(files) == len(rows(folder / "out" / "points.csv")) == done
     again = sweep(folder, "--resume=out", "--pictures=")
     assert (again.status, again.stderr) == (0, "")
     assert "[1/6]" not in again.stdout
-    assert again.stdout.count("\n[") == 4
+    assert again.stdout.count("\n[") == 6 - done
     assert {file: file.stat().st_mtime_ns for file in files} == files
     assert len(rows(folder / "out" / "points.csv")) == 6
     assert (folder / "notes").read_text() == "prepare 6\ncleanup 6\n"
