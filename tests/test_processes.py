@@ -187,10 +187,8 @@ def test_failure_in_one_process_ends_the_run(tmp_path: Path, where: str) -> None
 
 
 def test_forced_shutdown_names_threads_of_all_processes(tmp_path: Path) -> None:
-    text = "function event() nap(20) end"
-    result = ours(
-        script(tmp_path, text), *PROCESSES, "--threads=3", "--time=1", "--forced-shutdown=0", "run", timeout_s=15
-    )
+    text = "function event() nap(600) end"
+    result = ours(script(tmp_path, text), *PROCESSES, "--threads=3", "--time=1", "--forced-shutdown=0", "run")
     assert result.status == 2
     assert "Number of unfinished transactions on forced shutdown: 3\n" in result.stdout
 
