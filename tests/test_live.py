@@ -32,7 +32,8 @@ def test_the_table_fits_and_the_report_follows_as_usual(tmp_path: Path, columns:
         for label in ("events/s", "p50, ms", "p95, ms", "p99, ms", "p99.9, ms", "max, ms"):
             assert re.search(rf"│  {label} +[\d,.]+ +[\d,.]+ +[{BARS}]+ +│", text), (label, text)
         assert "errors/s" not in text
-        assert re.search(r"━+╌*  1 s, 1 s left │", text)
+        # The first at one second, or later on a busy machine.
+        assert re.search(r"━+╌*  [12] s, [01] s left │", text)
     plain = ours(*RUN, "--percentile=99.9", cwd=tmp_path).stdout
     assert without_numbers(screen(got)) == without_numbers(plain.split("\n"))
 
@@ -46,7 +47,7 @@ def test_a_run_on_a_server_shows_transactions_and_errors(postgres: PostgreSQL, t
     text = "\n".join(frames(got)[0])
     for label in ("tps", "queries/s", "errors/s", "queue"):
         assert f"│  {label} " in text
-    assert re.search(r"1 s left, [\d,]+ of 1,000,000 events", text)
+    assert re.search(r"[01] s left, [\d,]+ of 1,000,000 events", text)
 
 
 def test_ctrl_c_ends_it_with_the_report(tmp_path: Path) -> None:
