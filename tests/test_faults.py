@@ -56,7 +56,7 @@ def fatal_lines(result: Result) -> list[str]:
 @pytest.mark.parametrize("ps_mode", ["auto", "disable"])
 def test_killed_connections_are_made_again(server: Server, script: str, ps_mode: str) -> None:
     result = run_with_fault(
-        server, script, ignore_all(server), f"--db-ps-mode={ps_mode}", seconds=3, fault="kill connections"
+        server, script, ignore_all(server), f"--db-ps-mode={ps_mode}", seconds=5, fault="kill connections"
     )
     assert result.status == 0, result.stdout
     assert report(result.stdout)["reconnects"] == 4
