@@ -8,7 +8,7 @@ from textwrap import dedent
 import pytest
 
 from tests.support.postgres import PostgreSQL
-from tests.support.proc import Result, Run
+from tests.support.proc import Result, Run, wait_until
 from tests.support.querylog import Entry
 from tests.support.reference import Program, ours, reference, report
 from tests.support.server import DATABASE, PASSWORD, PASSWORD_USER, USER
@@ -375,7 +375,8 @@ def test_a_session_that_the_server_ends_is_made_again(database: PostgreSQL, even
     result = event(database, body)
     assert result.status == 1
     assert fatal(result)[0] == "PQexec() failed: 7 terminating connection due to administrator command"
-    assert database.sql(f"SELECT count(*) FROM pg_stat_activity WHERE usename = '{USER}'") == [(0,)]
+    connected = f"SELECT count(*) FROM pg_stat_activity WHERE usename = '{USER}'"
+    wait_until(lambda: database.sql(connected) == [(0,)], "the server to see that the client has gone")
 
 
 def test_a_server_that_dies_leaves_a_message(database: PostgreSQL, event: Event) -> None:
