@@ -141,9 +141,12 @@ cdef bint pacer_event_done(worker *w) noexcept nogil:
     return True
 
 
-cdef void pacer_forget_warm_up(uint64_t start_ns) noexcept nogil:
-    """What has waited since before start_ns is forgotten."""
+cdef void pacer_forget_warm_up(uint64_t start_ns, uint64_t late_ns) noexcept nogil:
+    """What has waited since before start_ns is forgotten, and all steps end late_ns later than was planned."""
+    cdef int i
     pthread_mutex_lock(&pacer.mutex)
+    for i in range(pacer.n_steps):
+        pacer.end_ns[i] += late_ns
     pacer_advance(start_ns)
     pacer.head = pacer.tail
     pacer.longest = pacer.dropped = 0

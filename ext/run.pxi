@@ -28,7 +28,7 @@ cdef struct run_state:
     int draw_per_event          # the hidden draw that scripts with a fixed seed rely on
     uint64_t deadline_ns        # 0 without a time limit
     uint64_t events_limit
-    uint64_t start_ns
+    uint64_t counts_from_ns     # when the warm-up is to end
     uint64_t padding[8]
     uint64_t events_taken       # written by all workers, so on a cache line of its own
     uint64_t padding_after[8]
@@ -285,18 +285,19 @@ def barrier_wait(uint64_t until_ns) -> int:
 
 def barrier_open(uint64_t time_limit_ns, bint go, uint64_t warmup_ns=0) -> int:
     """Start the run (or call it off); returns the start on the clock of now_ns(). A limit of 0 is none, and
-    includes the warm-up."""
+    includes the warm-up, whose end is planned then."""
     global barrier_state
     with nogil:
         pthread_mutex_lock(&barrier_mutex)
-    run.start_ns = clock_ns()
-    run.deadline_ns = run.start_ns + time_limit_ns if time_limit_ns else 0
+    cdef uint64_t start_ns = clock_ns()
+    run.counts_from_ns = start_ns + warmup_ns
+    run.deadline_ns = start_ns + time_limit_ns if time_limit_ns else 0
     if pacer.on:
-        pacer_start(run.start_ns, warmup_ns)
+        pacer_start(start_ns, warmup_ns)
     barrier_state = 1 if go else -1
     pthread_cond_broadcast(&barrier_cond)
     pthread_mutex_unlock(&barrier_mutex)
-    return run.start_ns
+    return start_ns
 
 
 def barrier_expect(int n) -> None:
@@ -335,16 +336,21 @@ def run_failed() -> bool:
 def run_warmed_up() -> Snapshot:
     """The warm-up is over: --events counts from now on, and what has waited for its turn is forgotten.
 
-    Returns what the warm-up has done. Events that are in work count for the run, one a worker, but not in rate mode
-    where they carry the warm-up's backlog."""
+    Returns what the warm-up has done; the run begins at its time_ns, and has all of its own time even if that is later
+    than was planned. Events that are in work count for the run, one a worker, but not in rate mode where they carry the
+    warm-up's backlog."""
     cdef Snapshot result
+    cdef uint64_t late_ns
     sb_set_flag(&run.limit_events, LIMIT_CHANGES)
     sb_store(&pacer.counted_from_ns, <uint64_t>-1)
     try:
         result = snapshot(sql_detail=True)
+        late_ns = result.time_ns - run.counts_from_ns if result.time_ns > run.counts_from_ns else 0
+        if run.deadline_ns:
+            sb_store(&run.deadline_ns, run.deadline_ns + late_ns)
         if pacer.on:
             with nogil:
-                pacer_forget_warm_up(result.time_ns)
+                pacer_forget_warm_up(result.time_ns, late_ns)
     finally:
         sb_set_flag(&run.limit_events, LIMIT_ON)
     return result

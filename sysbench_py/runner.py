@@ -210,8 +210,7 @@ class Runner:
             progress.draw(f"warm-up: {warmup_s} s")
         self._crew.wake.wait(warmup_s)
         self._last_interval = self._last_checkpoint = self._last_progress = core.run_warmed_up()
-        # Earlier if a signal ended it.
-        self._start_ns = min(self._start_ns + warmup_s * NS_PER_S, self._last_checkpoint.time_ns)
+        self._start_ns = self._last_checkpoint.time_ns
 
     # -- while they run
 

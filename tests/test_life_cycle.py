@@ -1,5 +1,6 @@
 """A run from the barrier to its report: limits, warm-up, checkpoints, rate, forced shutdown, failures."""
 
+import json
 import re
 from itertools import pairwise
 from pathlib import Path
@@ -45,6 +46,17 @@ def test_times_are_counted_from_the_end_of_the_warm_up(tmp_path: Path) -> None:
     checkpoint, final = reports(result.stdout)
     assert 0.9 < checkpoint["total_time_s"] < final["total_time_s"]
     assert checkpoint["events"] + final["events"] <= 41
+
+
+@pytest.mark.parametrize("options", [[], ["--rate=50"], ["--workers=process"]], ids=" ".join)
+def test_run_begins_where_its_counts_do(tmp_path: Path, options: list[str]) -> None:
+    """However late the end of the warm-up was noticed: rates are counts by the time in which they were counted."""
+    words = ("--warmup-time=1", "--time=1", "--threads=2", "--output=json:run.json", *options)
+    assert run(tmp_path, "function event() nap(0.02) end", *words).status == 0
+    result = json.loads((tmp_path / "run.json").read_text())
+    first, total = result["intervals"][0], result["total"]
+    assert first["time_total_s"] == first["interval_s"]
+    assert total["time_total_s"] == total["interval_s"] >= (0.9 if "--rate=50" in options else 1)
 
 
 @compat("last-interval")
