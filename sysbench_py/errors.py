@@ -12,6 +12,7 @@ class ExitStatus(IntEnum):
     OK = 0
     ERROR = 1
     FORCED = 2
+    SIGHUP = 129
     SIGINT = 130
     SIGTERM = 143
 

@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM: a run ends and reports what was done; anything else ends at once and says so.
+"""Ctrl-C, SIGTERM and SIGHUP: a run ends and reports what was done; anything else ends at once and says so.
 
 A second signal always ends the process at once, but for one that comes with the first: `timeout` sends SIGTERM to the
 process and then to its group."""
@@ -16,7 +16,7 @@ from types import FrameType
 from sysbench_py import core
 from sysbench_py.errors import ExitStatus
 from sysbench_py.log import FATAL, log
-from sysbench_py.system import SAME_SIGNAL_S, join_os_thread
+from sysbench_py.system import END_SIGNALS, SAME_SIGNAL_S, join_os_thread
 
 # What a command that is cut off leaves behind.
 _LEAVES = {
@@ -30,8 +30,8 @@ REPORT_GRACE_S = 5.0
 
 
 def _handle_by(handler: Callable[[int, FrameType | None], None] | signal.Handlers) -> None:
-    """For Ctrl-C and SIGTERM, unless whoever started the process wants them ignored, as a shell does for `&`."""
-    for number in (signal.SIGINT, signal.SIGTERM):
+    """For those that whoever started the process does not want ignored, as a shell does for `&` and nohup."""
+    for number in END_SIGNALS:
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, handler)
 

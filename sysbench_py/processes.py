@@ -22,7 +22,7 @@ from typing import NoReturn
 from sysbench_py import core
 from sysbench_py.drivers.seen import note, seen
 from sysbench_py.log import FATAL, log
-from sysbench_py.system import end_with_parent
+from sysbench_py.system import END_SIGNALS, end_with_parent
 from sysbench_py.worker import Crew
 
 READY, ENDED, FAILED, SEEN = "ready", "ended", "failed", "seen"
@@ -118,7 +118,7 @@ class ProcessCrew(Crew):
         try:
             end_with_parent()
             # The parent hears of signals, and stops all workers.
-            for number in (signal.SIGINT, signal.SIGTERM):
+            for number in END_SIGNALS:
                 signal.signal(number, signal.SIG_IGN)
             expected = _workers(share)
             core.barrier_expect(expected)

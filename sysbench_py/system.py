@@ -10,6 +10,8 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
+# What ends a run or a series of runs; the last one comes when the terminal, or the connection to it, is gone.
+END_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 # Signals that come within so long are one.
 SAME_SIGNAL_S = 0.2
 _PR_SET_PDEATHSIG = 1

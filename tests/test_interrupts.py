@@ -1,5 +1,8 @@
-"""Ctrl-C and SIGTERM."""
+"""Ctrl-C, SIGTERM and SIGHUP."""
 
+import json
+import os
+import pty
 import signal
 import subprocess
 import sys
@@ -16,8 +19,9 @@ from tests.support.reference import ours, report
 SLEEPS = "ffi.cdef('int usleep(unsigned)')\nlocal function nap(s) ffi.C.usleep(s * 1e6) end\n"
 MANY_SECONDS = 60
 MANY_TRIES = 20
+ROOT = Path(__file__).parents[1]
 
-STATUSES = [(signal.SIGINT, 130), (signal.SIGTERM, 143)]
+STATUSES = [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)]
 
 
 def start(folder: Path, script: str, *words: str) -> Run:
@@ -37,6 +41,40 @@ def test_run_ends_and_reports_what_was_done(tmp_path: Path, number: signal.Signa
     assert f"FATAL: interrupted by {number.name} after " in result.stdout
     assert result.stdout.count("thread done\n") == 2
     assert report(result.stdout)["events"] > 0
+
+
+@compat("interrupted-run")
+@pytest.mark.parametrize("options", [[], ["--live"], ["--threads=2", "--workers=process"]], ids=" ".join)
+def test_terminal_that_goes_away(tmp_path: Path, options: list[str]) -> None:
+    """As when a connection to the machine is lost: there is nobody to print to, and the result is kept."""
+    (tmp_path / "script.lua").write_text(SLEEPS + "function event() nap(0.01) end")
+    words = ("script.lua", *options, "--time=100", "--output=json:run.json", "--output=csv:run.csv", "run")
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.chdir(tmp_path)
+        os.environ["PYTHONPATH"] = str(ROOT)
+        os.execv(sys.executable, [sys.executable, "-m", "sysbench_py", *words])
+    rows = tmp_path / "run.csv"
+    wait_until(lambda: rows.exists() and rows.read_text().count("\n") > 1, "the first interval")
+    os.close(terminal)
+    _, status = os.waitpid(pid, 0)
+    assert os.waitstatus_to_exitcode(status) == 129
+    result = json.loads((tmp_path / "run.json").read_text())
+    assert result["exit_status"] == 129
+    assert result["total"]["counters"]["events"] > 0
+
+
+def test_signal_that_is_to_be_ignored(tmp_path: Path) -> None:
+    """As nohup and a shell's `&` want it."""
+    (tmp_path / "script.lua").write_text(SLEEPS + "function event() nap(0.01) end")
+    ignoring = f"trap '' HUP INT; exec {sys.executable} -m sysbench_py script.lua --time=2 --report-interval=1 run"
+    with Run("sh", "-c", ignoring, cwd=tmp_path, env={"PYTHONPATH": str(ROOT)}) as run:
+        run.wait_for("[ 1s ]")
+        for number in (signal.SIGHUP, signal.SIGINT):
+            run.process.send_signal(number)
+        result = run.result()
+    assert result.status == 0
+    assert report(result.stdout)["total_time_s"] >= 2
 
 
 @compat("interrupted-run")

@@ -18,7 +18,7 @@ ALLOWED = {
     "drivers/": {"drivers", "core", "errors", "log", "options", "passwords", "reading", "suggest"},
     "builtin/": {
         *("builtin", "core", "drivers", "errors", "log", "options", "plan", "progress", "sinks", "stats", "suggest"),
-        "workload",
+        *("system", "workload"),
     },
     "mysqlslap/": {
         "builtin",

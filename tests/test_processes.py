@@ -91,7 +91,7 @@ def test_time_limit_and_warm_up(tmp_path: Path) -> None:
     assert 0 < numbers["events"] < 100 * 2 * numbers["total_time_s"] + 4
 
 
-@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
 def test_signal_ends_all_and_reports(tmp_path: Path, number: signal.Signals, status: int) -> None:
     text = "function event() nap(0.01) end function thread_done() io.write('thread done\\n') end"
     words = [script(tmp_path, text), *PROCESSES, "--threads=4", "--time=60", "--report-interval=1", "run"]

@@ -28,6 +28,7 @@ from sysbench_py.stats.model import (
     PeriodStats,
     TotalStats,
 )
+from sysbench_py.system import END_SIGNALS
 
 __all__ = ["OPTIONS", "create"]
 
@@ -141,7 +142,7 @@ class FileioTest(SimpleTest):
 
     def run_worker(self, thread_id: int) -> bool:
         # Linux may give a signal to a thread that uses io_uring, while the main thread waits for it.
-        signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM))
+        signal.pthread_sigmask(signal.SIG_BLOCK, END_SIGNALS)
         return core.bench_fileio_worker(thread_id, self._test)
 
     def end(self) -> bool:

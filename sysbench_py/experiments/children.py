@@ -13,11 +13,10 @@ from types import FrameType
 
 from sysbench_py.api import CommandFailed
 from sysbench_py.own_process import own_command
-from sysbench_py.system import SAME_SIGNAL_S
+from sysbench_py.system import END_SIGNALS, SAME_SIGNAL_S
 
 # How long a process that is told to end has for its last report.
 GRACE_S = 10
-SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class Interrupted(Exception):
@@ -39,7 +38,7 @@ def interruptible() -> Iterator[None]:
             last_s = time.monotonic()
             raise Interrupted(number)
 
-    before = {each: signal.getsignal(each) for each in SIGNALS}
+    before = {each: signal.getsignal(each) for each in END_SIGNALS}
     for each, handler in before.items():
         if handler is not signal.SIG_IGN:
             signal.signal(each, interrupt)
