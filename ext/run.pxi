@@ -25,6 +25,8 @@ cdef struct run_state:
     int stop                    # no new events: an error, a signal, a forced end
     int failed                  # a worker ended with an error
     int limit_events            # LIMIT_*
+    int keeps_result            # os.exit() of a script is not to lose what has been measured
+    int exit_status             # what it has asked for, and 1 more; 0 if it has not
     int draw_per_event          # the hidden draw that scripts with a fixed seed rely on
     uint64_t deadline_ns        # 0 without a time limit
     uint64_t events_limit
@@ -243,6 +245,15 @@ cdef public void sb_run_fail() noexcept nogil:
     sb_set_flag(&run.stop, 1)
 
 
+cdef public cbool sb_run_exit(int status) noexcept nogil:
+    """The script calls os.exit(). Whether the run is to end in order, with this status, as its result is kept."""
+    if not sb_flag(&run.keeps_result):
+        return False
+    sb_set_flag(&run.exit_status, (status & 255) + 1)
+    sb_run_fail()
+    return True
+
+
 # -- for the runner, in Python
 
 def run_setup(list worker_states, uint64_t events_limit, bint limit_events, bint draw_per_event) -> None:
@@ -331,6 +342,16 @@ def run_stop() -> None:
 
 def run_failed() -> bool:
     return bool(sb_flag(&run.failed))
+
+
+def run_keeps_result(bint keeps) -> None:
+    """Whether os.exit() of a script fails the run instead of ending the process at once."""
+    sb_set_flag(&run.keeps_result, keeps)
+
+
+def run_exit_status() -> int | None:
+    """The status that os.exit() of a script has asked for, from 0 to 255."""
+    return sb_flag(&run.exit_status) - 1 if sb_flag(&run.exit_status) else None
 
 
 def run_warmed_up() -> Snapshot:

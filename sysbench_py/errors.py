@@ -16,6 +16,15 @@ class ExitStatus(IntEnum):
     SIGINT = 130
     SIGTERM = 143
 
+    @classmethod
+    def _missing_(cls, value: object) -> ExitStatus | None:
+        """Any other that a script asks for by os.exit."""
+        if not isinstance(value, int):
+            return None
+        status = int.__new__(cls, value)
+        status._name_, status._value_ = f"EXIT_{value}", value
+        return status
+
 
 class UsageError(Exception):
     """A mistake of the user: print `line` on `stream`, then exit with `ExitStatus.ERROR`.

@@ -51,6 +51,7 @@ class Interrupts:
         self._command: str | None = None
         self._stoppable: threading.Event | None = None
         self._run_ended = False
+        self._keep_result: Callable[[], None] = lambda: None
         self._report_limit: threading.Timer | None = None
         # What the main thread waits for; a signal handler may put into it at any moment.
         self._news: SimpleQueue[None] = SimpleQueue()
@@ -65,9 +66,11 @@ class Interrupts:
         """From now on the first signal stops the run; `wake` is set for whoever waits for its end."""
         self._stoppable = wake
 
-    def run_ended(self) -> None:
-        """The events are over. What follows gets some time after a signal, as a script's hook may never end."""
+    def run_ended(self, keep_result: Callable[[], None]) -> None:
+        """The events are over. What follows gets some time after a signal, as a script's hook may never end; then the
+        process does nothing more than to keep the result."""
         self._run_ended = True
+        self._keep_result = keep_result
         if self.signal_number is not None:
             self._limit_report()
 
@@ -84,6 +87,7 @@ class Interrupts:
 
     def _cut_report(self) -> None:
         log(FATAL, f"interrupted by {self.name}, and a hook of the script does not end")
+        self._keep_result()
         os._exit(128 + (self.signal_number or 0))
 
     @property

@@ -118,7 +118,6 @@ class Runner:
         limit_s = plan.time_limit_s + plan.warmup_s if plan.time_limit_s else 0
         self._start_ns = self._crew.open(limit_s * NS_PER_S, True, plan.warmup_s * NS_PER_S)
         self._warm_up()
-        self._warmed_up = self._last_checkpoint
         self._client.begin()
         if self._open_loop:
             self._open_loop.begin(self._start_ns, self._last_checkpoint)
@@ -200,6 +199,7 @@ class Runner:
             core.barrier_open(0, False)
             self._crew.join()
             raise
+        core.run_keeps_result(True)
 
     def _warm_up(self) -> None:
         warmup_s = self._plan.warmup_s
@@ -209,8 +209,8 @@ class Runner:
         if progress.wanted(self._plan.progress):
             progress.draw(f"warm-up: {warmup_s} s")
         self._crew.wake.wait(warmup_s)
-        self._last_interval = self._last_checkpoint = self._last_progress = core.run_warmed_up()
-        self._start_ns = self._last_checkpoint.time_ns
+        self._warmed_up = self._last_interval = self._last_checkpoint = self._last_progress = core.run_warmed_up()
+        self._start_ns = self._warmed_up.time_ns
 
     # -- while they run
 
@@ -443,13 +443,15 @@ class Runner:
     def _finish(self) -> ExitStatus:
         self._crew.join()
         core.progress_clear()
-        self._interrupts.run_ended()
         snapshot = core.snapshot(ended=True, sql_detail=True)
         log(INFO, "Done.\n")
         self._tell_of_lag()
         client = self._measured_client(snapshot)
         failed = core.run_failed() or self._crew.failed
         stats = self._total(snapshot)
+        self._interrupts.run_ended(
+            lambda: self._end_recording(snapshot, stats, client, self._interrupts.status(ExitStatus.ERROR), failed)
+        )
         # A run that failed at once has nothing to report, and with a full queue it has outrun itself. Events of bulk
         # inserts have left their rows to a later statement.
         rows_lost = core.db_bulk_rows_lost()
@@ -464,7 +466,8 @@ class Runner:
             log(NOTICE, text.FAILED)
         if rows_lost and reported:
             say(f"Rows of events that bulk inserts have failed to store: {rows_lost}")
-        status = self._interrupts.status(ExitStatus.OK if ok else ExitStatus.ERROR)
+        # os.exit(0) does not make a part of a run a whole one.
+        status = self._interrupts.status(ExitStatus(core.run_exit_status() or (0 if ok else 1)))
         self._end_recording(snapshot, stats, client, status, failed)
         return status
 
@@ -480,6 +483,7 @@ class Runner:
         if self._recording is None:
             return
         rest = self._interval(snapshot, self._last_interval, partial=True)
+        core.run_keeps_result(False)
         self._recording.end(rest, total, client, status, cut_short=self._cut_short, failed=failed)
 
 

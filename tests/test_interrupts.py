@@ -103,11 +103,13 @@ def test_report_hook_that_never_ends(tmp_path: Path, when: str) -> None:
         function sysbench.hooks.report_cumulative() io.write("in the hook\\n") while true do end end
     """
     limit = "--time=100" if when == "during the run" else "--time=1"
-    with start(tmp_path, script, limit, "--report-interval=1", "run") as run:
+    with start(tmp_path, script, limit, "--report-interval=1", "--output=json:run.json", "run") as run:
         run.wait_for("[ 1s ]" if when == "during the run" else "in the hook")
         run.process.send_signal(signal.SIGTERM)
         result = run.result()
     assert result.status == 143
+    kept = json.loads((tmp_path / "run.json").read_text())
+    assert (kept["exit_status"], kept["total"]["counters"]["events"] > 0) == (143, True)
     assert "FATAL: interrupted by SIGTERM, and a hook of the script does not end\n" in result.stdout
 
 

@@ -44,6 +44,37 @@ def recorded(folder: Path, *arguments: str) -> tuple[str, RunResult]:
     return result.stdout.split("Threads started!\n\n")[1], saved(folder)
 
 
+@pytest.mark.parametrize("options", [[], ["--multiplex=2"], ["--workers=process"]], ids=" ".join)
+@pytest.mark.parametrize(
+    ("script", "status", "message"),
+    [
+        ("local n = 0 function event(id) n = n + 1 if n == 50 and id == 1 then os.exit(7) end end", 7, "thread_run"),
+        ("local n = 0 function event(id) n = n + 1 if n == 50 and id == 1 then os.exit(0) end end", 1, "thread_run"),
+        ("function event() end function thread_done(id) if id == 1 then os.exit(false) end end", 1, "thread_done"),
+        ("function event() end function done() os.exit(5) end", 5, "done"),
+        ("function event() end function done() os.exit() end", 0, "done"),
+        ("function event() end function sysbench.hooks.report_cumulative() os.exit(3) end", 3, "report_cumulative"),
+    ],
+    ids=["event", "event without an error", "thread_done", "done", "done without an error", "hook"],
+)
+def test_exit_of_a_script_keeps_the_result(
+    tmp_path: Path, script: str, status: int, message: str, options: list[str]
+) -> None:
+    (tmp_path / "x.lua").write_text(script)
+    result = ours("x.lua", "--threads=2", "--time=1", *options, "--output=json:a.json", "run", cwd=tmp_path)
+    assert (result.status, result.stderr) == (status, "")
+    assert f"FATAL: `{message}' function failed: x.lua:1: os.exit(" in result.stdout
+    kept = saved(tmp_path)
+    assert kept.exit_status == status
+    assert kept.total.counters.events > 0
+
+
+def test_exit_of_a_script_before_the_run(tmp_path: Path) -> None:
+    (tmp_path / "x.lua").write_text("function init() os.exit(3) end function event() end")
+    assert ours("x.lua", "--output=json:a.json", "run", cwd=tmp_path).status == 3
+    assert list(tmp_path.iterdir()) == [tmp_path / "x.lua"]
+
+
 @pytest.mark.parametrize(
     "arguments",
     [

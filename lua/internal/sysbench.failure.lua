@@ -2,7 +2,7 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 -- Returns the functions.
 local sb_log, sb_run_fail = native("sb_log"), native("sb_run_fail")
-local format, tostring, type = format, tostring, type
+local error, format, tonumber, tostring, type = error, format, tonumber, tostring, type
 local FATAL = 0
 
 local failure = {}
@@ -29,6 +29,14 @@ end
 -- The other workers stop before their next event.
 function failure.stop_run()
    sb_run_fail()
+end
+
+-- Before os.exit: an error, if the run is to end in order because its result is kept.
+function failure.leave(status)
+   status = status == false and 1 or tonumber(status) or 0
+   if native("sb_run_exit")(status) then
+      error("os.exit(" .. status .. ")", 3)
+   end
 end
 
 return failure

@@ -70,6 +70,13 @@ function _G.print(...)
    stdout:write(concat(line, "\t") .. "\n")
 end
 
+local exit = _G.os.exit
+
+function _G.os.exit(...)
+   part("sysbench.failure").leave(...)
+   exit(...)
+end
+
 local sb_event_next, pcall = native("sb_event_next"), pcall
 
 local function thread_run(thread_id)

@@ -19,7 +19,7 @@ from sysbench_py.stats.result import RunResult, option_text
 
 MOST_POINTS = 240
 BARS = 60
-ENDINGS = {0: "completed", 1: "failed", 2: "cut off at its time limit", 130: "interrupted", 143: "interrupted"}
+ENDINGS = {0: "completed", 1: "failed", 2: "cut off at its time limit"} | dict.fromkeys((129, 130, 143), "interrupted")
 
 
 @dataclass(frozen=True)
