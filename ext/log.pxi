@@ -58,7 +58,7 @@ cdef void put(const char *text) noexcept nogil:
     """Write text to standard output, unbuffered; its lock is held."""
     if progress_in_the_way:
         progress_erase()
-    if fputs(text, stdout) == EOF and errno == EPIPE:
+    if fputs(text, stdout) == EOF and errno == EPIPE and not sb_run_exit(128 + SIGPIPE):
         # Python ignores SIGPIPE. Whoever read the output has gone: end as other programs do.
         signal(SIGPIPE, SIG_DFL)
         raise_(SIGPIPE)

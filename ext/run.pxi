@@ -25,8 +25,8 @@ cdef struct run_state:
     int stop                    # no new events: an error, a signal, a forced end
     int failed                  # a worker ended with an error
     int limit_events            # LIMIT_*
-    int keeps_result            # os.exit() of a script is not to lose what has been measured
-    int exit_status             # what it has asked for, and 1 more; 0 if it has not
+    int keeps_result            # what has been measured is not to be lost by sb_run_exit()
+    int exit_status             # what that has been told, and 1 more; 0 if nothing
     int draw_per_event          # the hidden draw that scripts with a fixed seed rely on
     uint64_t deadline_ns        # 0 without a time limit
     uint64_t events_limit
@@ -246,7 +246,8 @@ cdef public void sb_run_fail() noexcept nogil:
 
 
 cdef public cbool sb_run_exit(int status) noexcept nogil:
-    """The script calls os.exit(). Whether the run is to end in order, with this status, as its result is kept."""
+    """The process is about to end, by os.exit() of a script or as nobody reads standard output any more. Whether the
+    run is to end in order instead, with this status, as its result is kept."""
     if not sb_flag(&run.keeps_result):
         return False
     sb_set_flag(&run.exit_status, (status & 255) + 1)
@@ -345,12 +346,13 @@ def run_failed() -> bool:
 
 
 def run_keeps_result(bint keeps) -> None:
-    """Whether os.exit() of a script fails the run instead of ending the process at once."""
+    """Whether os.exit() of a script, or a reader of standard output that goes away, fails the run instead of ending the
+    process at once."""
     sb_set_flag(&run.keeps_result, keeps)
 
 
 def run_exit_status() -> int | None:
-    """The status that os.exit() of a script has asked for, from 0 to 255."""
+    """The status of what would have ended the process, from 0 to 255."""
     return sb_flag(&run.exit_status) - 1 if sb_flag(&run.exit_status) else None
 
 

@@ -220,6 +220,8 @@ def _run_plan(cmdline: CommandLine, outputs: Outputs | None) -> ExitStatus:
     status = _execute(cmdline, plan, Interrupts(), recording)
     core.log_end()
     core.json_end()
+    if status is ExitStatus.SIGPIPE:
+        return status
     if core.output_failed():
         _print(f"{OUTPUT_LOST}\n", STDERR)
     elif recording is None or not recording.failed:

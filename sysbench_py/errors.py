@@ -14,6 +14,7 @@ class ExitStatus(IntEnum):
     FORCED = 2
     SIGHUP = 129
     SIGINT = 130
+    SIGPIPE = 141
     SIGTERM = 143
 
     @classmethod

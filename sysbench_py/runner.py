@@ -483,8 +483,8 @@ class Runner:
         if self._recording is None:
             return
         rest = self._interval(snapshot, self._last_interval, partial=True)
-        core.run_keeps_result(False)
         self._recording.end(rest, total, client, status, cut_short=self._cut_short, failed=failed)
+        core.run_keeps_result(False)
 
 
 def _make_crew(plan: Plan, workload: Workload) -> Crew:

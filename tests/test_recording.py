@@ -69,6 +69,25 @@ def test_exit_of_a_script_keeps_the_result(
     assert kept.total.counters.events > 0
 
 
+@pytest.mark.parametrize(("when", "limit_s"), [("[ 1s ]", 60), ("General statistics", 1)])
+def test_reader_that_goes_away_does_not_lose_the_result(tmp_path: Path, when: str, limit_s: int) -> None:
+    script = "function event() end function done() while not io.open('gone') do end error('nobody reads this') end"
+    (tmp_path / "x.lua").write_text(script)
+    words = ["x.lua", f"--time={limit_s}", "--report-interval=1", "--output=json:a.json", "run"]
+    command = [sys.executable, "-m", "sysbench_py", *words]
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout and process.stderr
+        while when not in process.stdout.readline():
+            assert process.poll() is None
+        process.stdout.close()
+        (tmp_path / "gone").touch()
+        assert process.stderr.read() == ""
+    kept = saved(tmp_path)
+    assert (process.returncode, kept.exit_status) == (141, 141)
+    assert kept.total.counters.events > 0
+    assert kept.total.time_total_s < 30
+
+
 def test_exit_of_a_script_before_the_run(tmp_path: Path) -> None:
     (tmp_path / "x.lua").write_text("function init() os.exit(3) end function event() end")
     assert ours("x.lua", "--output=json:a.json", "run", cwd=tmp_path).status == 3
