@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable
 from queue import SimpleQueue
 from types import FrameType
+from typing import NoReturn
 
 from sysbench_py import core
 from sysbench_py.errors import ExitStatus
@@ -38,6 +39,12 @@ def _handle_by(handler: Callable[[int, FrameType | None], None] | signal.Handler
 
 def _ignore(_number: int, _frame: FrameType | None) -> None:
     """A handler, as a signal that is ignored would not be heeded later."""
+
+
+def leave_now(status: int) -> NoReturn:
+    """End the process although threads are still at work."""
+    core.log_end()
+    os._exit(status)
 
 
 class Interrupts:
@@ -88,7 +95,7 @@ class Interrupts:
     def _cut_report(self) -> None:
         log(FATAL, f"interrupted by {self.name}, and a hook of the script does not end")
         self._keep_result()
-        os._exit(128 + (self.signal_number or 0))
+        leave_now(128 + (self.signal_number or 0))
 
     @property
     def name(self) -> str:
@@ -110,7 +117,7 @@ class Interrupts:
             during = f" during '{self._command}': {_LEAVES.get(self._command, _MAY_LEAVE)}"
         core.progress_clear()
         log(FATAL, f"interrupted by {self.name}{during}")
-        os._exit(128 + number)
+        leave_now(128 + number)
 
     def status(self, status: ExitStatus) -> ExitStatus:
         """The exit status, with an interrupted run's taking precedence."""

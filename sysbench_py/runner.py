@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING
 from sysbench_py import core, progress
 from sysbench_py.client_meter import SAMPLE_S, ClientMeter
 from sysbench_py.errors import ExitStatus, UsageError
-from sysbench_py.interrupts import Interrupts
+from sysbench_py.interrupts import Interrupts, leave_now
 from sysbench_py.late import late_statements, late_threads
 from sysbench_py.live import open_live
 from sysbench_py.log import DEBUG, FATAL, INFO, NOTICE, log, log_at, say
@@ -495,9 +494,3 @@ def _make_crew(plan: Plan, workload: Workload) -> Crew:
     from sysbench_py.processes import ProcessCrew
 
     return ProcessCrew(workload.run_workers, groups, plan.thread_stack_size_bytes, plan.processes)
-
-
-def leave_now(status: ExitStatus) -> None:
-    """End the process although workers are still at work."""
-    core.log_end()
-    os._exit(status)
