@@ -8,11 +8,27 @@
 -- functions that it needs, and event(). Every function and variable that is global here is part of
 -- that interface. sysbench.opt is read when it is needed, not once, because workloads change it.
 
+-- Refuse a value with which no event can work; `most` may be nil.
+function check_range(name, least, most)
+  local value = sysbench.opt[name]
+  -- nil if the script has an option table of its own
+  if value ~= nil and (value < least or most ~= nil and value > most) then
+    local right = most == nil and "at least " .. least or least .. " to " .. most
+    error(string.format("Invalid value for --%s: '%s' (use %s)", name:gsub("_", "-"), value, right), 0)
+  end
+end
+
+-- What a run needs of the options, looked at before there are workers. A workload that needs more replaces it.
+function check_options()
+  check_range("tables", 1)
+end
+
 -- Checked in init, because the main state loads a workload's library before its event function.
 function init()
   if event == nil then
     error("this script is meant to be included by other OLTP scripts and should not be called directly.")
   end
+  check_options()
 end
 
 if sysbench.cmdline.command == nil then

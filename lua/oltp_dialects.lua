@@ -67,6 +67,9 @@ function dialects.drop_table(con, name, table_num)
   end
 end
 
+-- What a call in Lua takes, and so bind_param.
+dialects.most_parameters = 7998
+
 -- Bind all parameters of a statement. PostgreSQL learns of the statement now, and an error of that would wait for the
 -- first event: of every statement, from every thread.
 function dialects.bind(con, statement, params)

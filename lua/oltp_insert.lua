@@ -19,6 +19,12 @@ sysbench.cmdline.commands.prepare = {
   sysbench.cmdline.PARALLEL_COMMAND
 }
 
+-- The numbers of a row are drawn from 1 to --table-size.
+function check_options()
+  check_range("tables", 1)
+  check_range("table_size", 1)
+end
+
 -- Whether the statement names the id. MySQL generates an id if it is given 0.
 local with_id
 

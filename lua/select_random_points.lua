@@ -21,6 +21,11 @@ function cleanup()
   drop_tables()
 end
 
+-- --tables is no matter: events use the first one.
+function check_options()
+  check_range("random_points", 1, dialects.most_parameters)
+end
+
 -- first and last value of this thread's segment
 local first, last
 
@@ -40,7 +45,7 @@ function prepare_statements()
     params[i] = statement:bind_create(sysbench.sql.type.INT)
   end
   dialects.bind(con, statement, params)
-  stmt[1].random_points, param[1].random_points = statement, params
+  stmt[1], param[1] = {random_points = statement}, {random_points = params}
 end
 
 function event()

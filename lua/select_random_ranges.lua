@@ -21,6 +21,11 @@ function cleanup()
   drop_tables()
 end
 
+-- --tables is no matter: events use the first one.
+function check_options()
+  check_range("number_of_ranges", 1, dialects.most_parameters / 2)
+end
+
 -- first and last value of this thread's segment
 local first, last
 
@@ -39,7 +44,7 @@ function prepare_statements()
     params[i] = statement:bind_create(sysbench.sql.type.INT)
   end
   dialects.bind(con, statement, params)
-  stmt[1].random_ranges, param[1].random_ranges = statement, params
+  stmt[1], param[1] = {random_ranges = statement}, {random_ranges = params}
 end
 
 function event()

@@ -188,6 +188,48 @@ def test_counts_of_stock_workloads_are_whole_numbers(value: str, tmp_path: Path)
     fails_saying(result, f"tables.cnf:1: invalid option: tables={value} (use a whole number, 0 or more)")
 
 
+@compat("whole-numbers")
+@pytest.mark.parametrize(
+    ("words", "value", "right"),
+    [
+        ("oltp_read_only --tables=0", "--tables: '0'", "at least 1"),
+        ("oltp_point_select --tables=0", "--tables: '0'", "at least 1"),
+        ("oltp_insert --tables=0", "--tables: '0'", "at least 1"),
+        ("oltp_insert --table-size=0", "--table-size: '0'", "at least 1"),
+        ("oltp_read_write --table-size=0", "--table-size: '0'", "at least 1"),
+        ("oltp_write_only --table_size=0", "--table-size: '0'", "at least 1"),
+        ("select_random_points --random-points=0", "--random-points: '0'", "1 to 7998"),
+        ("select_random_points --random-points=7999", "--random-points: '7999'", "1 to 7998"),
+        ("select_random_ranges --number-of-ranges=0", "--number-of-ranges: '0'", "1 to 3999"),
+        ("select_random_ranges --number-of-ranges=4000", "--number-of-ranges: '4000'", "1 to 3999"),
+    ],
+)
+def test_values_with_which_no_event_works(words: str, value: str, right: str) -> None:
+    """One line for all threads, and before there are any."""
+    result = ours(*words.split(), "--db-driver=null", "--threads=3", "--events=1", "run")
+    fails_saying(result, f"FATAL: `init' function failed: Invalid value for {value} (use {right})")
+    assert result.stdout.count("FATAL") == 1
+    assert "Initializing worker threads" not in result.stdout
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "oltp_read_write --tables=0 prepare cleanup",
+        "oltp_read_write --table-size=0 prepare cleanup",
+        "oltp_point_select --table-size=0 run",
+        "oltp_write_only --table-size=0 --delete-inserts=0 run",
+        "select_random_points --tables=0 run",
+        "select_random_points --random-points=7998 run",
+        "select_random_ranges --tables=0 run",
+        "select_random_ranges --number-of-ranges=3999 run",
+    ],
+)
+def test_values_of_which_something_is_left(words: str) -> None:
+    result = ours(*words.split(), "--db-driver=null", "--events=1")
+    assert (result.status, result.stderr) == (0, ""), result.stdout
+
+
 def test_no_numbers_in_a_config_file(tmp_path: Path) -> None:
     for name, advice in (("threads", "use a whole number"), ("table_size", "use a number, without a unit")):
         (tmp_path / "n.cnf").write_text(f"{name} = 10k\n")

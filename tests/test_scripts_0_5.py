@@ -149,8 +149,8 @@ def test_default_limit_is_that_of_0_5(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "line"),
     [
-        ("--oltp-table-size=x", "Invalid value for --oltp-table-size: 'x' (use a whole number, at least 0)"),
-        ("--oltp-tables-count=0", "--oltp-tables-count and --oltp-table-size must be at least 1"),
+        ("--oltp-table-size=x", "Invalid value for --oltp-table-size: 'x' (use a whole number, at least 1)"),
+        ("--oltp-tables-count=0", "Invalid value for --oltp-tables-count: '0' (use a whole number, at least 1)"),
         ("--oltp-auto-inc=no", "Invalid value for --oltp-auto-inc: 'no' (use on or off)"),
         (
             "--oltp-read-only=on --oltp-write-only=on",

@@ -5,6 +5,9 @@
 
 local format = string.format
 
+-- Those that must be 1 or more; a script adds its own.
+at_least_one = { oltp_table_size = true, oltp_tables_count = true }
+
 -- Their defaults; a script adds its own.
 number_options = {
   oltp_table_size = 10000, oltp_range_size = 100, oltp_tables_count = 1, oltp_point_selects = 10,
@@ -28,9 +31,9 @@ local function number_option(name, default)
   if value == nil then
     return default
   end
-  local number = tonumber(value)
-  if not number or number < 0 or number % 1 ~= 0 then
-    invalid(name, value, "use a whole number, at least 0")
+  local number, least = tonumber(value), at_least_one[name] and 1 or 0
+  if not number or number < least or number % 1 ~= 0 then
+    invalid(name, value, "use a whole number, at least " .. least)
   end
   return number
 end
@@ -54,9 +57,6 @@ function set_vars()
   end
   for name, default in pairs(switch_options) do
     _G[name] = switch_option(name, default)
-  end
-  if oltp_tables_count < 1 or oltp_table_size < 1 then
-    error("--oltp-tables-count and --oltp-table-size must be at least 1", 0)
   end
   if oltp_read_only and oltp_write_only then
     error("--oltp-read-only and --oltp-write-only are mutually exclusive", 0)

@@ -4,16 +4,13 @@
 
 dofile(test:match("^.*/") .. "common.lua")
 
-number_options.random_points = 10
+number_options.random_points, at_least_one.random_points = 10, true
 
 local statement
 local values = {}
 
 function thread_init()
   set_vars()
-  if random_points < 1 then
-    error("--random-points must be at least 1", 0)
-  end
   statement = db_prepare(string.format("SELECT id, k, c, pad FROM sbtest1 WHERE k IN (%s)",
                                        string.rep("?", random_points, ", ")))
   for i = 1, random_points do

@@ -5,15 +5,13 @@
 dofile(test:match("^.*/") .. "common.lua")
 
 number_options.number_of_ranges, number_options.delta = 10, 5
+at_least_one.number_of_ranges = true
 
 local statement
 local values = {}
 
 function thread_init()
   set_vars()
-  if number_of_ranges < 1 then
-    error("--number-of-ranges must be at least 1", 0)
-  end
   statement = db_prepare("SELECT count(k) FROM sbtest1 WHERE " .. string.rep("k BETWEEN ? AND ?", number_of_ranges, " OR "))
   for i = 1, 2 * number_of_ranges do
     values[i] = 1
