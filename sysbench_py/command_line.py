@@ -135,6 +135,13 @@ def apply_test_options(cmdline: CommandLine, rows: Iterable[Option], *, accept_u
             options.set(setting.name, setting.text)
 
 
+def check_switches(cmdline: CommandLine) -> None:
+    """Where no pass of the test follows: raises UsageError for a value that a general option does not allow."""
+    for setting in cmdline.leftovers:
+        if setting.name in cmdline.options:
+            raise _invalid(setting, cmdline.options)
+
+
 def check_commands(cmdline: CommandLine, known: Sequence[str], implemented: Iterable[str], title: str) -> None:
     """See, before the first command begins, that the test has them all.
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from sysbench_py import core
 from sysbench_py.capacity import check_threads
 from sysbench_py.catalogue import known_tests, scripts_beside
-from sysbench_py.command_line import COMMANDS, CommandLine, apply_test_options, check_commands
+from sysbench_py.command_line import COMMANDS, CommandLine, apply_test_options, check_commands, check_switches
 from sysbench_py.drivers import DRIVERS, find_driver, server_count
 from sysbench_py.errors import ExitStatus, UsageError
 from sysbench_py.help import options_text
@@ -55,6 +55,7 @@ class ScriptCommands:
 
     def load_only(self) -> ExitStatus:
         """Run the script's body and nothing else; it can see a command, but that is not done."""
+        check_switches(self._cmdline)
         return _closed(self._start(next(iter(self._cmdline.commands), None)))
 
     def describe(self) -> tuple[list[Option], list[str]]:
@@ -66,6 +67,7 @@ class ScriptCommands:
     def execute(self) -> ExitStatus:
         """Do the commands in their order, up to the first that fails; without any, run the script's body."""
         if not self._cmdline.commands:
+            check_switches(self._cmdline)
             main = self._start(None)
             self._advise(main)
             return _closed(main)

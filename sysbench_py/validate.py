@@ -124,7 +124,9 @@ def _processes(options: OptionSet, threads: int) -> int:
 def _take_alias(options: OptionSet, alias: str, name: str, warn: Callable[[str], None]) -> None:
     """Let the deprecated `alias` replace the option `name`, if it was given a value that says something."""
     value = options.get(alias, int)
-    if value not in (0, parse_int(options.row(alias).default or "0")):
+    # Of these, sysbench heeds a negative value, except as a time.
+    ignored = value < 0 and alias == "max-time"
+    if value not in (0, parse_int(options.row(alias).default or "0")) and not ignored:
         warn(f"WARNING: --{alias} is deprecated, use --{name} instead")
         options.set(name, str(value))
 

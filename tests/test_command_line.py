@@ -290,6 +290,17 @@ def test_deprecated_spellings_set_the_present_ones() -> None:
     assert len(warnings) == 2
 
 
+@pytest.mark.parametrize("arguments", ["--max-time=-1 --time=0 --events=3", "--max-requests=-1 --events=7 --time=1"])
+def test_negative_values_of_deprecated_spellings(arguments: str) -> None:
+    """No time is negative; a negative number of events is none, as with the present spelling."""
+    run = [*arguments.split(), "cpu", "run", "--cpu-max-prime=10"]
+    mine, theirs = ours(*run), reference(run)
+    assert theirs[0] == mine.status == 0
+    assert ("deprecated" in mine.stdout) is ("deprecated" in theirs[1])
+    events = [re.search("total number of events: +([0-9]+)", text) for text in (mine.stdout, theirs[1])]
+    assert all(found is not None and (int(found[1]) > 7) is ("requests" in arguments) for found in events)
+
+
 @pytest.mark.parametrize(
     ("text", "seconds"),
     [("off", None), ("3", 3), ("+3", 3), ("25%", 25), ("7%", 7), ("", 5), ("0", 0)],

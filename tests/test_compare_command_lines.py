@@ -67,6 +67,13 @@ def no_number(mine: Result, theirs: Result) -> tuple[Result, Result]:
     return theirs, theirs
 
 
+def bad_switch(mine: Result, theirs: Result) -> tuple[Result, Result]:
+    """We refuse a value that is neither on nor off."""
+    assert re.fullmatch(r"invalid option: --\w+=\w+ \(use on or off\)\n", mine.stderr)
+    assert (mine.stdout, mine.status, theirs.status) == (BANNER, 1, 0)
+    return theirs, theirs
+
+
 def several(*undos: Undo) -> Undo:
     def undo(mine: Result, theirs: Result) -> tuple[Result, Result]:
         for each in undos:
@@ -108,6 +115,7 @@ DIFFERENCES = {
     "advice": several(in_ours(ADVICE), in_our_errors(ADVICE)),
     "own-help": in_ours(r"^Workloads that are installed:\n(.*\n)+\Z"),
     "no-numbers": no_number,
+    "bad-switches": bad_switch,
     "driver-list": instead(DRIVER_LIST, status=0),
     "loaded-only": in_our_errors(r"^.* was loaded and no more; its commands are .*\n"),
     "unread-options": in_our_errors(r"^WARNING: the option --.* is unknown, and .*\n"),
@@ -159,7 +167,8 @@ CASES = [
     case("--version"),
     case("--version nonsense --threads=x"),
     case("--help=off --version=on"),
-    case("--help=nonsense"),
+    case("--help=5", "bad-switches"),
+    case("options.lua --debug=yes", "bad-switches"),
     case("--version=off cpu"),
     # words
     case("cpu"),
