@@ -8,16 +8,6 @@
 -- functions that it needs, and event(). Every function and variable that is global here is part of
 -- that interface. sysbench.opt is read when it is needed, not once, because workloads change it.
 
--- Refuse a value with which no event can work; `most` may be nil.
-function check_range(name, least, most)
-  local value = sysbench.opt[name]
-  -- nil if the script has an option table of its own
-  if value ~= nil and (value < least or most ~= nil and value > most) then
-    local right = most == nil and "at least " .. least or least .. " to " .. most
-    error(string.format("Invalid value for --%s: '%s' (use %s)", name:gsub("_", "-"), value, right), 0)
-  end
-end
-
 -- What a run needs of the options, looked at before there are workers. A workload that needs more replaces it.
 function check_options()
   check_range("tables", 1)
@@ -65,15 +55,12 @@ sysbench.cmdline.options = {
   tables = {"Number of tables", 1},
 }
 
--- Validator of options that count something. What is no number at all, the parser refuses.
-local function whole_number(_, text)
-  local n = tonumber(ffi.string(text))
-  return n == nil or n >= 0 and n % 1 == 0, "use a whole number, 0 or more"
-end
+local options = require("oltp_options")
+check_range = options.check_range
 
 for _, option in pairs(sysbench.cmdline.options) do
   if type(option[2]) == "number" then
-    option[4] = whole_number
+    option[4] = options.whole_number
   end
 end
 

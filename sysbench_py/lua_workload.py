@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from sysbench_py import core
-from sysbench_py.drivers.seen import server_seen
+from sysbench_py.drivers.seen import server_seen, waits
 from sysbench_py.log import FATAL, log
 from sysbench_py.lua_team import LuaTeam
 from sysbench_py.plan import Plan
@@ -22,6 +22,7 @@ class LuaWorkload(Workload):
         self._main = main
         self._options = options
         self._threads = plan.threads
+        self._driver = plan.db_driver
         self._team = LuaTeam(main.script, options, plan)
         self._hook_failed = False
         # Hooks count only if the script's body has set them in the main state.
@@ -46,6 +47,11 @@ class LuaWorkload(Workload):
 
     def run_workers(self, thread_ids: Sequence[int]) -> bool:
         return self._team.run_events(thread_ids)
+
+    def start_messages(self) -> Iterator[str]:
+        for address, threads in waits().items():
+            who = "A thread has" if threads == 1 else f"{threads} threads have"
+            yield f"{who} no answer from {address}: is there a server of --db-driver={self._driver}?"
 
     def interval_messages(self, stats: IntervalStats) -> Sequence[str] | None:
         if "report_intermediate" not in self._hooks:

@@ -8,7 +8,7 @@ _HERE = Path(__file__).parent
 LUA = next(folder for folder in (_HERE / "lua", _HERE.parent / "lua") if (folder / "internal").is_dir())
 ABI = next(path for path in (_HERE / "ext/abi.h", _HERE.parent / "ext/abi.h") if path.is_file())
 # Scripts that the workloads require.
-LIBRARIES = ("oltp_common", "oltp_dialects", "oltp_split")
+LIBRARIES = ("oltp_common", "oltp_dialects", "oltp_options", "oltp_split")
 
 
 def stock_workloads() -> list[str]:

@@ -67,6 +67,36 @@ def test_closed_port(server: Server) -> None:
     fails_saying(result, str(port))
 
 
+@compat("other-servers")
+def test_a_server_of_the_other_protocol(mariadb: MariaDB, postgres: PostgreSQL) -> None:
+    for command in ("run", "prepare"):
+        result = ours(SCRIPT, *mariadb.args, f"--mysql-port={postgres.port}", command)
+        fails_saying(
+            result,
+            f"unable to connect to MySQL server on host '127.0.0.1', port {postgres.port}, aborting...\n"
+            "FATAL: error 2012: a PostgreSQL server answers there, which --db-driver=pgsql",
+        )
+    for mode in ("disable", "require"):
+        result = ours(SCRIPT, *postgres.args, f"--pgsql-port={mariadb.port}", f"--pgsql-sslmode={mode}", "run")
+        fails_saying(result, f"port {mariadb.port} failed: ", "For MySQL and MariaDB use --db-driver=mysql")
+
+
+@compat("other-servers")
+@pytest.mark.parametrize(("driver", "seconds"), [("mysql", 4), ("pgsql", 1)])
+def test_a_server_that_says_nothing(driver: str, seconds: int) -> None:
+    """The first one is also asked whether it is a PostgreSQL server."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+        place = [f"--{driver}-host=127.0.0.1", f"--{driver}-port={port}"]
+        words = (SCRIPT, f"--db-driver={driver}", *place, "--threads=3", f"--thread-init-timeout={seconds}", "run")
+        result = ours(*words)
+    assert result.status == 2
+    assert result.stdout.endswith(f"FATAL: Worker threads failed to initialize within {seconds} seconds!\n")
+    assert result.stderr == (
+        f"3 threads have no answer from host '127.0.0.1', port {port}: is there a server of --db-driver={driver}?\n"
+    )
+
+
 @compat("way-out")
 @pytest.mark.parametrize("threads", ["1", "4"])
 def test_missing_table(server: Server, threads: str) -> None:

@@ -11,10 +11,11 @@ from typing import Any, NamedTuple
 
 from sysbench_py import core
 from sysbench_py.drivers.mysql_account import Account, Endpoint
+from sysbench_py.drivers.mysql_greeting import OtherServerError, check_greeting
 from sysbench_py.drivers.mysql_import import import_pymysql
 from sysbench_py.drivers.mysql_tls import LoginContext, LoginSocket, Tls
 from sysbench_py.drivers.mysql_transport import CompressedTransport, StreamTransport
-from sysbench_py.drivers.seen import note
+from sysbench_py.drivers.seen import note, waiting_for
 
 pymysql: Any = import_pymysql()
 CLIENT, CR = pymysql.constants.CLIENT, pymysql.constants.CR
@@ -144,22 +145,8 @@ class Login(PlainConnection):  # type: ignore[misc]
 def log_in(endpoint: Endpoint, account: Account, tls: Tls | None, compress: bool, loads: bool) -> Session:
     """Connect to `endpoint` and log in, with `loads` as one who may send LOAD DATA LOCAL. Raises core.ConnectError."""
     try:
-        stream = _connect(endpoint)
-        login = Login(
-            tls,
-            compress,
-            loads,
-            host=endpoint.host,
-            user=account.user.encode(errors="surrogateescape"),
-            password=account.password.encode(errors="surrogateescape"),
-            database=account.database.encode(errors="surrogateescape") or None,
-        )
-        # A local socket is as good as encrypted to plugins that would send a password as it is.
-        login._secure = stream.family == socket.AF_UNIX
-        login.connect(stream)
-        # MariaDB puts 5.5.5- before its version, for old replicas that would not understand it.
-        note("mysql", f"PyMySQL {pymysql.VERSION_STRING}", login.server_version.removeprefix("5.5.5-"))
-        return login.hand_over()
+        with waiting_for(str(endpoint)):
+            return _log_in(endpoint, account, tls, compress, loads)
     except Exception as error:
         number, state, message = _describe(error, endpoint)
         lines = (
@@ -167,6 +154,30 @@ def log_in(endpoint: Endpoint, account: Account, tls: Tls | None, compress: bool
             f"error {number}: {message}",
         )
         raise core.ConnectError(number, state, message, lines) from None
+
+
+def _log_in(endpoint: Endpoint, account: Account, tls: Tls | None, compress: bool, loads: bool) -> Session:
+    stream = _connect(endpoint)
+    try:
+        check_greeting(stream, endpoint)
+    except Exception:
+        stream.close()
+        raise
+    login = Login(
+        tls,
+        compress,
+        loads,
+        host=endpoint.host,
+        user=account.user.encode(errors="surrogateescape"),
+        password=account.password.encode(errors="surrogateescape"),
+        database=account.database.encode(errors="surrogateescape") or None,
+    )
+    # A local socket is as good as encrypted to plugins that would send a password as it is.
+    login._secure = stream.family == socket.AF_UNIX
+    login.connect(stream)
+    # MariaDB puts 5.5.5- before its version, for old replicas that would not understand it.
+    note("mysql", f"PyMySQL {pymysql.VERSION_STRING}", login.server_version.removeprefix("5.5.5-"))
+    return login.hand_over()
 
 
 def _connect(endpoint: Endpoint) -> socket.socket:
@@ -188,6 +199,8 @@ def _connect(endpoint: Endpoint) -> socket.socket:
 def _describe(error: Exception, endpoint: Endpoint) -> tuple[int, str, str]:
     """Error number, SQLSTATE and message of a failed login, as MySQL's own client would give them."""
     cause = getattr(error, "original_exception", error)
+    if isinstance(cause, OtherServerError):
+        return CR.CR_SERVER_HANDSHAKE_ERR, "HY000", str(cause)
     if isinstance(cause, core.TlsError):
         return CR.CR_SSL_CONNECTION_ERROR, "HY000", f"TLS/SSL error: {cause}"
     if isinstance(cause, ssl.SSLError):

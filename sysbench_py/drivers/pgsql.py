@@ -6,7 +6,7 @@ from typing import Any
 
 from sysbench_py import core
 from sysbench_py.drivers.ignored import ignored_errors
-from sysbench_py.drivers.seen import note
+from sysbench_py.drivers.seen import note, waiting_for
 from sysbench_py.options import Kind, Option, OptionSet
 from sysbench_py.passwords import libpq_password, password_file_option
 
@@ -27,6 +27,9 @@ OPTIONS = (
     Option("pgsql-ignore-errors", Kind.LIST, "40P01,23505,40001", 'list of SQLSTATEs to ignore, or "all"'),
 )
 
+# What libpq says of a first answer that is none of the protocol.
+OTHER_SERVER = ("received invalid response to SSL negotiation", "expected authentication request from server")
+
 
 def setup(options: OptionSet) -> None:
     """Hand the driver to the core. psycopg2 is imported, and its libpq looked up, at the first connection.
@@ -34,16 +37,20 @@ def setup(options: OptionSet) -> None:
     Raises UsageError for a bad value of an option.
     """
     parameters = _parameters(options)
+    address = f"host '{parameters.get('host', '')}', port {parameters['port']}"
 
     def connect(slot: int) -> Any:
         import psycopg2
 
         core.pgsql_load(psycopg2._psycopg.__file__)
         try:
-            connection = psycopg2.connect(**parameters)
+            with waiting_for(address):
+                connection = psycopg2.connect(**parameters)
         except psycopg2.Error as error:
             # 08001: the client was unable to establish the connection.
             message = "; ".join(line.strip() for line in str(error).strip().splitlines())
+            if any(text in message for text in OTHER_SERVER):
+                message += " (is that a PostgreSQL server? For MySQL and MariaDB use --db-driver=mysql)"
             lines = (f"Connection to database failed: {message}",)
             raise core.ConnectError(0, "08001", message, lines) from None
         # The version is what the server told at the login: nothing is sent for it.

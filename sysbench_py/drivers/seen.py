@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import threading
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import NamedTuple
 
 
@@ -17,6 +21,8 @@ class Seen(NamedTuple):
 SERVERS = ("mysql", "pgsql")
 
 _seen: dict[Seen, None] = {}
+# By thread.
+_waiting: dict[int, str] = {}
 
 
 def note(driver: str, library: str, server_version: str) -> None:
@@ -32,3 +38,19 @@ def seen() -> list[Seen]:
 def server_seen() -> bool:
     """Whether one of them is a server for certain."""
     return any(each.driver in SERVERS for each in _seen)
+
+
+@contextmanager
+def waiting_for(address: str) -> Iterator[None]:
+    """While this thread connects to a server and logs in there."""
+    thread = threading.get_ident()
+    _waiting[thread] = address
+    try:
+        yield
+    finally:
+        del _waiting[thread]
+
+
+def waits() -> dict[str, int]:
+    """How many threads are connecting now, by the address of the server."""
+    return Counter(_waiting.copy().values())
