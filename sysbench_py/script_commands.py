@@ -20,9 +20,9 @@ from sysbench_py.options import Option, OptionSet
 from sysbench_py.plan import Plan
 from sysbench_py.progress import CommandProgress
 from sysbench_py.script import Script, State
+from sysbench_py.script_text import asks_driver, unused_options
 from sysbench_py.suggest import closest, did_you_mean, one_of
 from sysbench_py.tool_names import COMMANDS_OF_THEIR_OWN, TOOLS
-from sysbench_py.unused_options import unused_options
 from sysbench_py.worker import Crew, crew_groups
 
 if TYPE_CHECKING:
@@ -113,6 +113,8 @@ class ScriptCommands:
         if command == "help" and not main.command_defined("help") and not main.call("defined", "help"):
             return self._print_options(rows or ())
         options = self._cmdline.options.exported()
+        if command != "help":
+            self._check_driver()
         # Scripts know one percentile, a number.
         percent = next(iter(self._plan.percentiles), 0)
         options["percentile"] = int(percent) if percent == int(percent) else percent
@@ -124,6 +126,12 @@ class ScriptCommands:
                 return self._own_command(main, command, options)
             ok = main.call("call", command)
             return _closed(main, ok or command == "help")
+
+    def _check_driver(self) -> None:
+        """Raises UsageError for what would keep every thread of a script that needs a driver from having it."""
+        problem = driver_problem(self._plan, self._driver_problems)
+        if problem is not None and asks_driver(self._script):
+            raise problem
 
     def _run(self, main: State, options: Mapping[str, Any]) -> ExitStatus:
         # Late: help and prepare need none of what only a run does.
@@ -238,7 +246,7 @@ def set_up_rand(plan: Plan) -> None:
 def set_up_drivers(options: OptionSet, plan: Plan) -> dict[str, UsageError]:
     """Hand every driver its options; returns what is wrong with them, by the name of the driver.
 
-    That is told to a script that asks for the driver: others need none.
+    That is told for a script that asks for the driver: others need none.
     """
     problems: dict[str, UsageError] = {}
     for driver in DRIVERS:
@@ -261,16 +269,21 @@ def _refuse(problem: str) -> Callable[[int], NoReturn]:
     return connect
 
 
+def driver_problem(plan: Plan, problems: Mapping[str, UsageError]) -> UsageError | None:
+    """What is wrong with the driver of scripts that do not name one: its name, or its options."""
+    try:
+        return problems.get(find_driver(plan.db_driver).name)
+    except UsageError as error:
+        return error
+
+
 def choose_driver(plan: Plan, problems: Mapping[str, UsageError]) -> None:
     """Tell the core the driver of scripts that do not name one, or what is wrong with it."""
-    try:
-        name = find_driver(plan.db_driver).name
-        if name in problems:
-            raise problems[name]
-    except UsageError as error:
-        core.db_setup(None, plan.db_reconnect_timeout_s, os.fsencode(error.advised))
+    problem = driver_problem(plan, problems)
+    if problem is not None:
+        core.db_setup(None, plan.db_reconnect_timeout_s, os.fsencode(problem.advised))
     else:
-        core.db_setup(name, plan.db_reconnect_timeout_s, copy=plan.bulk == "copy")
+        core.db_setup(plan.db_driver, plan.db_reconnect_timeout_s, copy=plan.bulk == "copy")
 
 
 def _meant(cmdline: CommandLine) -> str:

@@ -207,6 +207,34 @@ def test_unknown_driver(name: str) -> None:
     fails_saying(result, f"'{name}'" if name else "--db-driver")
 
 
+@compat("drivers-first")
+@pytest.mark.parametrize("script", [SCRIPT, "bulk_insert", "old.lua"])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "invalid database driver name: 'nosuch' (use mysql, --db-driver=nosuch",
+        "Invalid value for db-ps-mode: nosuch (use auto, disable) --db-ps-mode=nosuch",
+        "Invalid value for --mysql-port: 'abc' (use numbers from 1 to 65535) --mysql-port=abc",
+        "Invalid value for --mysql-ignore-errors: 'x' (use error numbers, SQLSTATEs, or all) --mysql-ignore-errors=x",
+        "No MySQL hosts specified, aborting --mysql-host=",
+    ],
+)
+def test_what_keeps_a_driver_from_all_threads_is_told_once(script: str, line: str, tmp_path: Path) -> None:
+    (tmp_path / "old.lua").write_text("function prepare() db_connect() end function event() db_query('SELECT 1') end")
+    message, _, typed = line.rpartition(" ")
+    for command in ("run", "prepare"):
+        result = ours(script, "--threads=4", typed, command, cwd=tmp_path)
+        fails_saying(result, f"\n\nFATAL: {message}")
+        assert (result.stdout.count("FATAL"), result.stderr) == (1, "")
+
+
+def test_a_wrong_driver_that_is_not_asked_for(tmp_path: Path) -> None:
+    (tmp_path / "none.lua").write_text("function event() end")
+    (tmp_path / "hidden.lua").write_text('local name = "driver" function prepare() sysbench.sql[name]() end')
+    assert ours("none.lua", "--db-driver=nosuch", "--events=1", "run", cwd=tmp_path).status == 0
+    fails_saying(ours("hidden.lua", "--db-driver=nosuch", "prepare", cwd=tmp_path), "invalid database driver name")
+
+
 @compat("whole-numbers")
 @pytest.mark.parametrize("value", ["1.5", "-1", "inf"])
 def test_counts_of_stock_workloads_are_whole_numbers(value: str, tmp_path: Path) -> None:

@@ -74,6 +74,14 @@ def bad_switch(mine: Result, theirs: Result) -> tuple[Result, Result]:
     return theirs, theirs
 
 
+def told_first(mine: Result, theirs: Result) -> tuple[Result, Result]:
+    """We tell what is wrong with the driver at once, and no more."""
+    assert mine.stdout.startswith(f"{BANNER}FATAL: ")
+    assert re.sub(r" \(use .*\)$", "", mine.stdout[len(BANNER) :].removesuffix("\n")) in theirs.stdout.splitlines()
+    assert mine.status == 1
+    return theirs, theirs
+
+
 def several(*undos: Undo) -> Undo:
     def undo(mine: Result, theirs: Result) -> tuple[Result, Result]:
         for each in undos:
@@ -115,6 +123,7 @@ DIFFERENCES = {
     "advice": several(in_ours(ADVICE), in_our_errors(ADVICE)),
     "own-help": in_ours(r"^Workloads that are installed:\n(.*\n)+\Z"),
     "no-numbers": no_number,
+    "drivers-first": told_first,
     "bad-switches": bad_switch,
     "driver-list": instead(DRIVER_LIST, status=0),
     "loaded-only": in_our_errors(r"^.* was loaded and no more; its commands are .*\n"),
@@ -256,11 +265,11 @@ CASES = [
     case("--pgsql-port=x none.lua run", "advice"),
     case("--db-driver=help sql.lua prepare", "driver-list"),
     case("--db-driver=nonsense none.lua --events=1 run"),
-    case("--db-driver=nonsense sql.lua --events=1 run", "advice"),
+    case("--db-driver=nonsense sql.lua --events=1 run", "drivers-first"),
     case("--db-ps-mode=nonsense none.lua --events=1 run"),
-    case("--db-ps-mode=nonsense --mysql-dry-run sql.lua prepare", "advice"),
-    case("--mysql-host= sql.lua prepare"),
-    case("--mysql-port= sql.lua prepare"),
+    case("--db-ps-mode=nonsense --mysql-dry-run sql.lua prepare", "drivers-first"),
+    case("--mysql-host= sql.lua prepare", "drivers-first"),
+    case("--mysql-port= sql.lua prepare", "drivers-first"),
     case("--mysql-host= --db-driver=pgsql none.lua --events=1 run"),
     case("--num-threads=2 cpu help"),
     case("--num-threads=2 --max-requests=3 --max-time=2 --tx-rate=10 --verbosity=0 none.lua run"),
@@ -445,7 +454,7 @@ CASES = [
     case(f"sql.lua {DRY} --events=10 --threads=2 --db-debug run"),
     case(f"sql.lua {DRY} --events=10 --db-debug --verbosity=5 run", "db-debug-zeros"),
     case(f"sql.lua {DRY} prepare"),
-    case(f"sql.lua {DRY} --db-driver= prepare"),
+    case(f"sql.lua {DRY} --db-driver= prepare", "drivers-first"),
     *(
         case(f"{name} help", "own-options")
         for name in (

@@ -1,4 +1,4 @@
-"""Options that nobody reads: a script that declares no options takes any, misspelt ones too."""
+"""What the text of a script tells before it is run: which options it does not read, whether it asks for a database."""
 
 from __future__ import annotations
 
@@ -15,9 +15,14 @@ _NAME = re.compile(r"""["']([\w./+-]{1,200})["']""")
 # A script that does this may be reading every option.
 _READS_ALL = re.compile(r"\bargv\b|\bpairs\s*\(\s*(sysbench\s*\.\s*opt|_G)\b")
 
+# The driver that --db-driver chooses, asked for with the functions of 1.0 and of 0.5.
+_ASKS_DRIVER = re.compile(r"\bsql\s*\.\s*driver\s*\(\s*\)|\bdb_(?:connect|query|prepare|bulk_insert_init)\b")
+
 
 def unused_options(script: Script, names: Iterable[str]) -> list[str]:
-    """Those of the option names that stand nowhere in the script, nor in the Lua files that it names."""
+    """Those of the option names that stand nowhere in the script, nor in the Lua files that it names.
+
+    A script that declares no options takes any, misspelt ones too."""
     names = list(dict.fromkeys(names))
     if not names:
         return []
@@ -25,6 +30,11 @@ def unused_options(script: Script, names: Iterable[str]) -> list[str]:
     if _READS_ALL.search(text):
         return []
     return [name for name in names if not re.search(rf"\b{re.escape(option_key(name))}\b", text)]
+
+
+def asks_driver(script: Script) -> bool:
+    """Whether the script, or a Lua file that it names, has a call for the driver of --db-driver."""
+    return any(_ASKS_DRIVER.search(text) for text in _sources(script))
 
 
 def _sources(script: Script) -> Iterator[str]:
