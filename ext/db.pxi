@@ -51,6 +51,7 @@ cdef struct db_connection:
     sql_value *values
     uint32_t values_size
     bulk_insert *bulk           # under construction by bulk_insert_*, or NULL
+    bint missing_told           # the last fatal error is a prepare for want of a table
     bint aborted                # the last error has left a transaction that can only be rolled back
     char sqlstate[6]
     char message[1024]

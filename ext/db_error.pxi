@@ -50,9 +50,18 @@ cdef db_trouble trouble_of(db_connection *con) noexcept nogil:
     return DB_TROUBLE_NONE
 
 
+cdef bint is_told(db_connection *con, db_trouble trouble) noexcept nogil:
+    """Whether a worker's connection has told already that a table is missing, and this is one more statement that needs
+    one: where a script goes on after a failed prepare, they are as many as it has statements and tables."""
+    cdef bint told = con.missing_told
+    con.missing_told = con.operation == DB_OP_PREPARE and trouble == DB_TROUBLE_TABLE_MISSING
+    return log_collapse_fatal and told and con.missing_told
+
+
 cdef void db_failed(db_connection *con, const char *query, size_t length) noexcept nogil:
     """Classify the error in the record, count it, and do what its class asks for."""
     cdef char line[1200]
+    cdef db_trouble trouble
     if con.pub.sql_state == NULL:
         con.pub.error = DB_ERROR_FATAL          # misuse or an unusual reply: `SQL API error`
         error_note(con)
@@ -62,8 +71,10 @@ cdef void db_failed(db_connection *con, const char *query, size_t length) noexce
         con.pub.error = DB_ERROR_FATAL
         error_note(con)
         count(worker_of(con.pub.thread_id), <int>SB_CNT_ERROR, 1)
-        con.driver.ops.report(con, con.operation, query, length)
-        sb_set_flag(&across.table_trouble, trouble_of(con))
+        trouble = trouble_of(con)
+        if not is_told(con, trouble):
+            con.driver.ops.report(con, con.operation, query, length)
+        sb_set_flag(&across.table_trouble, trouble)
         if con.lost:
             db_drop_session_keeping_error(con)
         return

@@ -58,6 +58,14 @@ class Preflight:
             for finding in self._findings(explaining=True):
                 say(finding.text)
 
+    def some_tables_there(self) -> bool:
+        """Ask the first server whether any of the tables is there that the workload needs; False if it needs none."""
+        if self._needs is None or self._plan.db_driver not in DRIVERS:
+            return False
+        with Session(self._main, self._plan.verbosity, say_why=False) as session:
+            there = tables(self._plan.db_driver, session.ask) if session.connected else set()
+        return any(f"sbtest{number}" in there for number in range(1, self._needs.tables + 1))
+
     def _findings(self, *, explaining: bool) -> Iterator[Finding]:
         driver = self._plan.db_driver
         if driver not in DRIVERS:

@@ -52,6 +52,8 @@ class ScriptCommands:
         # Once for all commands: a file with a password may be a pipe.
         self._driver_problems = set_up_drivers(cmdline.options, plan)
         self._implemented: set[str] = set()
+        # Of the last command.
+        self._main: State | None = None
 
     def load_only(self) -> ExitStatus:
         """Run the script's body and nothing else; it can see a command, but that is not done."""
@@ -88,7 +90,7 @@ class ScriptCommands:
         core.rng_enter(-1)
         # Statements of the main state count as the first worker's.
         core.run_setup([libc.state() for _ in range(self._plan.threads)], 0, False, True)
-        state = State(self._script._replace(command=command), 0)
+        self._main = state = State(self._script._replace(command=command), 0)
         choose_driver(self._plan, self._driver_problems)
         try:
             state.load()
@@ -193,10 +195,23 @@ class ScriptCommands:
             situation, remedy = "Tables of an earlier 'prepare' are there: remove them with", "cleanup"
         elif trouble == "missing" and command not in ("prepare", "cleanup"):
             situation, remedy = "A table is missing: make the tables with", "prepare"
+            if "cleanup" in self._implemented and self._some_tables_there():
+                situation, remedy = (
+                    "A table is missing, and others are there: make all of them anew with",
+                    "cleanup prepare",
+                )
         else:
             return
-        if remedy in self._implemented:
+        if remedy.split()[-1] in self._implemented:
             say(f"{situation} 'sysbench {self._typed} {remedy}' and the same options")
+
+    def _some_tables_there(self) -> bool:
+        """Whether `prepare` would fail, too: asked of the server, if that is allowed."""
+        if self._main is None or self._plan.preflight == "off":
+            return False
+        from sysbench_py.preflight import Preflight
+
+        return Preflight(self._main, self._plan, self._cmdline.options.exported(), 1).some_tables_there()
 
     def _own_command(self, main: State, command: str, options: Mapping[str, Any]) -> ExitStatus:
         threads = self._plan.threads if main.command_parallel(command) else 1

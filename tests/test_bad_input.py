@@ -120,6 +120,32 @@ def test_tables_that_are_missing_are_told_once(server: Server, words: tuple[str,
     assert fatal[place + 2 :] == ["FATAL: Thread initialization failed!"]
 
 
+@compat("way-out")
+@pytest.mark.parametrize("script", [SCRIPT, "oltp_insert", f"/usr/share/sysbench/{SCRIPT}.lua"])
+def test_some_tables_are_missing(server: Server, script: str) -> None:
+    """The command that is named helps."""
+    arguments = [script, *server.args, "--tables=3", "--table-size=10"]
+    assert ours(*arguments, "--tables=2", "prepare").status == 0
+    result = ours(*arguments, "--threads=2", "--events=50", "run")
+    fails_saying(result, "sbtest3")
+    anew = MISSING.replace("missing:", "missing, and others are there:").replace(
+        "make the tables", "make all of them anew"
+    )
+    assert result.stderr == anew.replace(f"{SCRIPT} ", f"{script} cleanup ")
+    assert ours(*arguments, "cleanup", "prepare").status == 0
+    assert ours(*arguments, "--events=50", "run").status == 0
+
+
+def test_a_script_that_goes_on_after_failed_prepares(postgres: PostgreSQL) -> None:
+    """It has 9 statements for each table."""
+    postgres.empty_database()
+    script = "/usr/share/sysbench/oltp_read_write.lua"
+    result = ours(script, *postgres.args, "--tables=4", "--threads=2", "run")
+    assert result.stdout.count("PQprepare() failed") == 1
+    fails_saying(result, 'PQprepare() failed: ERROR:  relation "sbtest1" does not exist')
+    assert result.stderr == MISSING.replace(SCRIPT, script)
+
+
 @pytest.mark.parametrize("threads", ["1", "4"])
 def test_table_already_there(server: Server, threads: str) -> None:
     arguments = [SCRIPT, *server.args, "--tables=4", "--table-size=10", f"--threads={threads}"]
