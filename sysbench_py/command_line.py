@@ -12,10 +12,10 @@ from typing import NamedTuple
 from sysbench_py.config_file import Setting, read_config_file
 from sysbench_py.drivers import DRIVERS
 from sysbench_py.errors import UsageError
-from sysbench_py.old_options import OLD_OPTIONS
+from sysbench_py.old_options import OLD_OPTIONS, option_of_today
 from sysbench_py.option_rows import DB_OPTIONS, GENERAL_OPTIONS, LATENCY_OPTIONS, LOG_OPTIONS, RAND_OPTIONS
 from sysbench_py.options import Kind, Option, OptionSet, option_key
-from sysbench_py.suggest import did_you_mean, option_meant
+from sysbench_py.suggest import DASHES, did_you_mean, option_meant
 
 # What a test can be asked for besides commands of its own.
 COMMANDS = ("prepare", "run", "cleanup", "help")
@@ -52,9 +52,18 @@ class CommandLine(NamedTuple):
                 return f"write --{name}={word}"
         if about == self.testname and about in COMMANDS:
             return f"write 'sysbench {next(iter(self.commands), 'TESTNAME')} {about}'"
-        if about.startswith("-") and about in (self.testname, *self.commands):
-            return f"write {_SINGLE_DASH.get(about, 'options as --name or --name=value')}"
+        words = (self.testname or "", *self.commands)
+        if about[:1] in DASHES and about in words:
+            return f"write {_SINGLE_DASH.get(about) or self._with_two_dashes(words, about)}"
         return ""
+
+    def _with_two_dashes(self, words: Sequence[str], typed: str) -> str:
+        """An option that begins with one dash, or with one that an editor has put there; perhaps its value follows."""
+        name, equals, value = typed.lstrip(DASHES).partition("=")
+        if name not in self.options:
+            return "options as --name or --name=value"
+        follows = [word for word in words[words.index(typed) + 1 :][:1] if self._takes(name, word)]
+        return f"--{name}={value}" if equals else f"--{'='.join((name, *follows))}"
 
     def _takes(self, name: str, word: str) -> bool:
         """Whether `word` may have been meant as the value of the option."""
@@ -129,7 +138,7 @@ def apply_test_options(cmdline: CommandLine, rows: Iterable[Option], *, accept_u
     options.register(rows)
     for setting in _apply(options, cmdline.leftovers):
         if not accept_unknown or setting.name in options:
-            raise _invalid(setting, options)
+            raise _invalid(setting, cmdline)
         if setting.name:
             options.register([Option(setting.name, Kind.STRING, None, "")])
             options.set(setting.name, setting.text)
@@ -139,7 +148,7 @@ def check_switches(cmdline: CommandLine) -> None:
     """Where no pass of the test follows: raises UsageError for a value that a general option does not allow."""
     for setting in cmdline.leftovers:
         if setting.name in cmdline.options:
-            raise _invalid(setting, cmdline.options)
+            raise _invalid(setting, cmdline)
 
 
 def check_commands(cmdline: CommandLine, known: Sequence[str], implemented: Iterable[str], title: str) -> None:
@@ -155,9 +164,11 @@ def check_commands(cmdline: CommandLine, known: Sequence[str], implemented: Iter
             raise UsageError(f"'{title}' test does not implement the '{command}' command.", about=command)
 
 
-def _invalid(setting: Setting, options: OptionSet) -> UsageError:
+def _invalid(setting: Setting, cmdline: CommandLine) -> UsageError:
+    options = cmdline.options
     if setting.name not in options:
-        advice = option_meant(setting.name, options.names())
+        advice = option_of_today(option_key(setting.name), cmdline.testname or "")
+        advice = advice or option_meant(setting.name, options.names())
     else:
         advice = options.refusal(setting.name)
     place = f"{setting.place}: " if setting.place else ""

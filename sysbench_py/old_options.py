@@ -24,6 +24,36 @@ BATCH_OPTIONS = (
 # The error of MySQL for a duplicate key.
 DUPLICATE_KEY = "1062"
 
+# What is typed today for options of these generations that are called quite otherwise today.
+_TODAY = {
+    "init_rng": "leave it out: random numbers are seeded from the current time",
+    "mysql_create_options": "use --create_table_options",
+    "oltp_dist_iter": "use --rand-spec-iter",
+    "oltp_dist_pct": "use --rand-spec-pct",
+    "oltp_dist_res": "use --rand-spec-res",
+    "oltp_dist_type": "use --rand-type",
+    "oltp_nontrx_mode": "use the test oltp_insert, oltp_delete, oltp_update_index or oltp_update_non_index",
+    "oltp_read_only": "use the test oltp_read_only",
+    "oltp_table_name": "tables are called sbtest1, sbtest2 ...; --tables says how many there are",
+    "oltp_test_mode": "use the test oltp_point_select for simple, oltp_read_write or oltp_read_only for complex",
+    "oltp_write_only": "use the test oltp_write_only",
+    "rand_init": "leave it out: random numbers are seeded from the current time",
+    "seed_rng": "use --rand-seed",
+    "tx_jitter": "leave it out: the intervals of --rate are random ones",
+}
+# Options of the test oltp of 0.5, which 0.4 does not have.
+_ONLY_OF_0_5 = ("oltp_tables_count", "oltp_create_secondary")
+
+
+def option_of_today(key: str, testname: str) -> str:
+    """What would be right for `testname` in place of an old option that it does not know; empty if nobody knows."""
+    if testname == "oltp":
+        return (
+            "the test oltp of sysbench 0.4 has one table; --test=oltp.lua is that of 0.5" if key in _ONLY_OF_0_5 else ""
+        )
+    return _TODAY.get(key, "")
+
+
 # What ended a test of these generations where nothing was said.
 OLD_EVENTS_LIMIT = "10000"
 # The seed of libc's generator where nobody has set one: the numbers of 0.4 were the same in every run.

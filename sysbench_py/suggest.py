@@ -6,6 +6,9 @@ from collections.abc import Iterable, Sequence
 
 # Below this likeness (difflib's ratio) a guess is more likely to mislead than to help.
 MIN_LIKENESS = 0.65
+# The hyphen, and what editors and web pages make of it: Unicode's dashes and its minus sign.
+DASHES = "-\u2010\u2011\u2012\u2013\u2014\u2015\u2212\ufe58\ufe63\uff0d"
+_AS_HYPHENS = str.maketrans(DASHES, "-" * len(DASHES))
 
 
 def closest(typed: str, known: Iterable[str]) -> str | None:
@@ -33,10 +36,10 @@ def one_of(typed: str, known: Sequence[str]) -> str:
 def option_meant(typed: str, known: Iterable[str]) -> str:
     """The same for the name of an option, typed without its dashes."""
     spellings = {name.replace("_", "-"): name for name in known}
-    wanted = typed.replace("_", "-")
+    wanted = typed.replace("_", "-").translate(_AS_HYPHENS).lstrip("-")
     if wanted in spellings:
-        # Right, and only out of place.
-        return ""
+        # Right, and only out of place; or with other dashes than its own.
+        return "" if typed.replace("_", "-") == wanted else f"did you mean --{spellings[wanted]}?"
     # What other programs call --host is each driver's own here.
     of_a_kind = [f"--{name}" for spelling, name in spellings.items() if spelling.partition("-")[2] == wanted]
     if wanted and of_a_kind:

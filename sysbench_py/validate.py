@@ -20,6 +20,7 @@ REPORT_STYLES = ("1.0", OLD_REPORT)
 DISTRIBUTIONS = ("uniform", "gaussian", "special", "pareto", "zipfian")
 
 _PERCENT = re.compile(r"[ \t\n\v\f\r]*[+-]?[0-9]+(\.[0-9]+)?")
+_PERCENTILE_ADVICE = "use 1 to 100, several as in 50,95,99.9, or 0 for none"
 _FORCED_SHUTDOWN = re.compile(r"\+?([0-9]+)(%?)")
 
 
@@ -49,7 +50,9 @@ def make_plan(options: OptionSet, warn: Callable[[str], None]) -> Plan:
     thread_stack_size_bytes = options.get("thread-stack-size", int)
     if thread_stack_size_bytes <= 0:
         raise UsageError.fatal(
-            f"Invalid value for thread-stack-size: {thread_stack_size_bytes}.\n", about="thread_stack_size"
+            f"Invalid value for thread-stack-size: {thread_stack_size_bytes}.\n",
+            about="thread_stack_size",
+            advice="use a size, as in 64K",
         )
     thread_init_timeout_s = _at_least(1, options, "thread-init-timeout")
     seed = options.get("rand-seed", int)
@@ -66,7 +69,7 @@ def make_plan(options: OptionSet, warn: Callable[[str], None]) -> Plan:
         options.set("verbosity", str(MAX_VERBOSITY))
     verbosity = options.get("verbosity", int)
     if not 0 <= verbosity <= MAX_VERBOSITY:
-        raise UsageError(f"Invalid value for verbosity: {verbosity}", "stdout")
+        raise UsageError(f"Invalid value for verbosity: {verbosity}", "stdout", advice=f"use 0 to {MAX_VERBOSITY}")
     percentiles = _percentiles(options.get("percentile", tuple))
     histogram = options.get("histogram", bool)
     if histogram and not percentiles:
@@ -135,7 +138,8 @@ def _at_least(minimum: int, options: OptionSet, name: str) -> int:
     value = options.get(name, int)
     if value < minimum:
         # The empty line behind these messages is part of sysbench's output.
-        raise UsageError.fatal(f"Invalid value for --{name}: {value}.\n", about=option_key(name))
+        advice = f"use at least {minimum}"
+        raise UsageError.fatal(f"Invalid value for --{name}: {value}.\n", about=option_key(name), advice=advice)
     return value
 
 
@@ -146,7 +150,7 @@ def _rate_steps(options: OptionSet) -> tuple[RateStep, ...]:
     if not isinstance(rate, int | float):
         raise TypeError(f"option rate is a {type(rate).__name__}")
     if rate < 0:
-        raise UsageError.fatal(f"Invalid value for --rate: {rate}.\n", about="rate")
+        raise UsageError.fatal(f"Invalid value for --rate: {rate}.\n", about="rate", advice="use at least 0")
     return (RateStep(rate_per_s=rate, length_s=0),) if rate else ()
 
 
@@ -180,7 +184,8 @@ def _forced_shutdown_s(text: str, time_limit_s: int) -> int | None:
     match = _FORCED_SHUTDOWN.fullmatch(text or "5%")
     value = int(match[1]) if match else 2**31
     if not match or value >= 2**31:
-        raise UsageError.fatal(f"Invalid value for --forced-shutdown: '{text}'")
+        advice = "use seconds, a part of --time as in 5%, or off"
+        raise UsageError.fatal(f"Invalid value for --forced-shutdown: '{text}'", about="forced_shutdown", advice=advice)
     if not time_limit_s:
         return None
     return time_limit_s * value // 100 if match[2] else value
@@ -217,10 +222,14 @@ def _percentiles(items: tuple[str, ...]) -> tuple[float, ...]:
     percents: list[float] = []
     for item in items:
         if not _PERCENT.fullmatch(item):
-            raise UsageError(f"Invalid value for the 'percentile' option: '{item}'", about="percentile")
+            raise UsageError(
+                f"Invalid value for the 'percentile' option: '{item}'", about="percentile", advice=_PERCENTILE_ADVICE
+            )
         percents.append(float(item))
         if not 0 <= percents[-1] <= 100:
-            raise UsageError.fatal(f"Invalid value for --percentile: {percents[-1]:.15g}")
+            raise UsageError.fatal(
+                f"Invalid value for --percentile: {percents[-1]:.15g}", about="percentile", advice=_PERCENTILE_ADVICE
+            )
     if percents in ([], [0]):
         return ()
     if 0 in percents:
@@ -238,7 +247,10 @@ def _checkpoints_s(items: tuple[str, ...]) -> tuple[int, ...]:
         except ValueError:
             checkpoint_s = -1
         if checkpoint_s < 0:
-            raise UsageError.fatal(f"Invalid value for --report-checkpoints: '{item}'")
+            advice = "use whole seconds, as in 30,60"
+            raise UsageError.fatal(
+                f"Invalid value for --report-checkpoints: '{item}'", about="report_checkpoints", advice=advice
+            )
         checkpoints_s.append(checkpoint_s)
     return tuple(sorted(checkpoints_s))
 

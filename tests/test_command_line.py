@@ -321,13 +321,13 @@ def test_forced_shutdown_needs_a_time_limit() -> None:
 @pytest.mark.parametrize(
     ("option", "message"),
     [
-        ("threads=-1", "FATAL: Invalid value for --threads: -1.\n"),
-        ("num-threads=-2", "FATAL: Invalid value for --threads: -2.\n"),
-        ("warmup-time=-1", "FATAL: Invalid value for --warmup-time: -1.\n"),
-        ("thread-init-timeout=0", "FATAL: Invalid value for --thread-init-timeout: 0.\n"),
-        ("rate=-1", "FATAL: Invalid value for --rate: -1.\n"),
-        ("report-interval=-1", "FATAL: Invalid value for --report-interval: -1.\n"),
-        ("db-reconnect-timeout=-1", "FATAL: Invalid value for --db-reconnect-timeout: -1.\n"),
+        ("threads=-1", "FATAL: Invalid value for --threads: -1."),
+        ("num-threads=-2", "FATAL: Invalid value for --threads: -2."),
+        ("warmup-time=-1", "FATAL: Invalid value for --warmup-time: -1."),
+        ("thread-init-timeout=0", "FATAL: Invalid value for --thread-init-timeout: 0."),
+        ("rate=-1", "FATAL: Invalid value for --rate: -1."),
+        ("report-interval=-1", "FATAL: Invalid value for --report-interval: -1."),
+        ("db-reconnect-timeout=-1", "FATAL: Invalid value for --db-reconnect-timeout: -1."),
         ("forced-shutdown=-1", "FATAL: Invalid value for --forced-shutdown: '-1'"),
         ("forced-shutdown=5%%", "FATAL: Invalid value for --forced-shutdown: '5%%'"),
         ("forced-shutdown=1000000000000", "FATAL: Invalid value for --forced-shutdown: '1000000000000'"),
@@ -348,6 +348,8 @@ def test_values_that_make_no_sense(option: str, message: str) -> None:
     with pytest.raises(UsageError) as raised:
         make_plan(options, lambda _: None)
     assert raised.value.line.startswith(message)
+    # One of these is told so by the message of sysbench itself.
+    assert re.search(r" \((use|must be) |must be >= 0$", raised.value.line)
     assert raised.value.stream == "stdout"
 
 
@@ -408,6 +410,14 @@ def test_drivers_are_listed_for_any_test() -> None:
         ("-h", "-h", "write --help"),
         ("-v run", "-v", "write --version"),
         ("x.lua -t run", "-t", "write options as --name or --name=value"),
+        ("cpu -threads=4 run", "-threads=4", "write --threads=4"),
+        ("cpu run -threads 4", "-threads", "write --threads=4"),
+        ("\u2013threads=4 cpu run", "\u2013threads=4", "write --threads=4"),
+        ("cpu run \u2014threads 4", "\u2014threads", "write --threads=4"),
+        ("cpu \u2014db-driver pgsql run", "\u2014db-driver", "write --db-driver=pgsql"),
+        ("cpu \u2014histogram run", "\u2014histogram", "write --histogram"),
+        ("cpu \u2212-threads=4 run", "\u2212-threads=4", "write --threads=4"),
+        ("cpu \u2013nonsense=4 run", "\u2013nonsense=4", "write options as --name or --name=value"),
     ],
 )
 def test_advice(line: str, about: str, advice: str) -> None:
@@ -430,6 +440,43 @@ def test_advice(line: str, about: str, advice: str) -> None:
 def test_options_that_drivers_have_of_their_own(typed: str, meant: str) -> None:
     result = ours("oltp_read_only", f"--{typed}=x", "run")
     assert (result.status, result.stderr) == (1, f"invalid option: --{typed}=x (did you mean {meant}?)\n")
+
+
+@pytest.mark.parametrize(
+    ("line", "advice"),
+    [
+        ("oltp_read_write --oltp-read-only run", "use the test oltp_read_only"),
+        ("oltp_read_write --oltp_write_only=on run", "use the test oltp_write_only"),
+        ("oltp_read_write --seed-rng=5 run", "use --rand-seed"),
+        ("cpu --init-rng=on run", "leave it out: random numbers are seeded from the current time"),
+        ("oltp_read_write --oltp-dist-type=uniform run", "use --rand-type"),
+        ("oltp_read_write --oltp-tables-count=4 run", "did you mean --tables?"),
+        ("oltp_read_write --oltp-table-size=4 run", "did you mean --table_size?"),
+        (
+            "--test=oltp --oltp-tables-count=4 run",
+            "the test oltp of sysbench 0.4 has one table; --test=oltp.lua is that of 0.5",
+        ),
+        ("--test=oltp --oltp-table-nam=x run", "did you mean --oltp-table-name?"),
+        ("cpu --\u2013threads=4 run", "did you mean --threads?"),
+        ("cpu --cpu\u2011max\u2011prime=4 run", "did you mean --cpu-max-prime?"),
+    ],
+)
+def test_advice_for_options_of_old_generations_and_of_editors(line: str, advice: str) -> None:
+    result = ours(*line.split(), "--db-driver=null")
+    assert result.status == 1
+    assert result.stderr.splitlines()[-1].endswith(f" ({advice})")
+
+
+def test_dashes_of_editors() -> None:
+    for line, message in (
+        ("\u2013threads=4 cpu run", "Cannot find benchmark '\u2013threads=4': no such built-in test, file or module"),
+        ("cpu \u2013threads=4 run", "Unknown command: \u2013threads=4"),
+        ("oltp_read_only run \u2014table-size 4", "Unrecognized command line argument: \u2014table-size"),
+    ):
+        result = ours(*line.split())
+        option = "--table-size=4" if "size" in line else "--threads=4"
+        assert (result.stdout + result.stderr).endswith(f"{message} (write {option})\n")
+        assert result.status == 1
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,9 @@ class CpuTest(SimpleTest):
 
     def begin(self) -> bool:
         if self._max_prime <= 0:
-            raise UsageError.fatal(f"Invalid value of cpu-max-prime: {self._max_prime}.", about="cpu_max_prime")
+            raise UsageError.fatal(
+                f"Invalid value of cpu-max-prime: {self._max_prime}.", about="cpu_max_prime", advice="use at least 1"
+            )
         return True
 
     def mode_messages(self) -> Sequence[tuple[int, str]]:
