@@ -113,6 +113,8 @@ def test_what_is_swept_is_told_from_what_has_commas_of_its_own(folder: Path) -> 
     )
     assert [(axis.name, axis.values) for axis in plan.axes] == [("threads", ("1", "2")), ("n", ("1", "2", "3"))]
     assert plan.options[:4] == ("--percentile=50,99", "--path=../x", "--shape=a,b", "--mysql-port=1,2")
+    sizes = plan_of(["memory", "--memory-block-size=1K..4K*2", "--threads=1,2", "run"], 3, 1, "")
+    assert sizes.axes[0] == Axis(name="memory-block-size", values=("1024", "2048", "4096"))
     words = planned(folder, "--shape=a,b", "--percentile=50,99", "run", over="shape")
     assert [(axis.name, axis.values) for axis in words.axes] == [("shape", ("a", "b"))]
 
@@ -256,6 +258,20 @@ def test_a_password_is_not_written_down_and_needed_again(folder: Path) -> None:
         (("cpu", "--threads=1,2"), "sweep needs the command run, once, and has no command: write for example"),
         (("cpu", "run"), "sweep has nothing to sweep over: give an option several values, as in --threads=1,2,4..64"),
         (("slap", "--concurrency=1,2", "run"), "sweep has nothing to sweep over: give an option several values, as in"),
+        (
+            ("memory", "--memory-oper=read,write", "run"),
+            "sweep has nothing to sweep over: give an option several values, as in --threads=1,2,4..64, and name it "
+            "with --over if its values are texts or lists (add --over=memory-oper to sweep over its values)\n",
+        ),
+        (
+            ("cpu", "--rand-type=uniform,zipfian", "run"),
+            "FATAL: Invalid random numbers distribution: uniform,zipfian. "
+            "(add --over=rand-type to sweep over its values)\n",
+        ),
+        (
+            ("oltp_read_only", "--threads=1,2", "--mysql-ssl=on,off", "run"),
+            "FATAL: Invalid value for --mysql-ssl: 'on,off' (add --over=mysql-ssl to sweep over its values)\n",
+        ),
         (("cpu", "--threads=4..1", "run"), "Invalid value for --threads: '4..1' (the range is empty"),
         (("cpu", "--threads=0,1", "run"), "FATAL: Invalid value for --threads: 0."),
         (("cpu", "--threads=1,2", "--nosuch=3", "run"), "invalid option: --nosuch=3"),

@@ -59,6 +59,11 @@ def value_of(option: str) -> str:
     return option.partition("=")[2]
 
 
+def may_be_swept(option: str) -> bool:
+    """Whether its value may be meant as several, if the option is a text or a list."""
+    return bool(_SEVERAL.search(value_of(option)))
+
+
 def secrets_of(options: Sequence[str]) -> tuple[str, ...]:
     """Those that hold something that is not to be written to a file."""
     return tuple(option for option in options if without_passwords(option) != option)
@@ -85,7 +90,7 @@ class Checker:
 
         self._test = test
         self._own = own
-        cmdline = parse(["sysbench", test, *(_first_value(option, several) for option in options), "run"])
+        cmdline = parse(["sysbench", test, *(first_value(option, several) for option in options), "run"])
         self._rows, known = inspect(cmdline)
         self._options = OptionSet([*(cmdline.options.row(name) for name in cmdline.options.names()), *self._rows])
         for command in commands:
@@ -116,14 +121,16 @@ class Checker:
         row, text = self.row(name_of(option)), value_of(option)
         if row is None:
             return looks_swept(text)
-        return (row.kind in _NUMBERS and bool(_SEVERAL.search(text))) or (row.kind is Kind.BOOL and "," in text)
+        # Some sizes are texts, to be shown as they were typed.
+        number = row.kind in _NUMBERS or (row.kind is Kind.STRING and row.suffix == "=SIZE")
+        return (number and bool(_SEVERAL.search(text))) or (row.kind is Kind.BOOL and "," in text)
 
     def values(self, option: str) -> tuple[str, ...]:
         """The values of a swept option. Raises UsageError."""
         return values_of(name_of(option), value_of(option))
 
 
-def _first_value(option: str, several: Container[str]) -> str:
+def first_value(option: str, several: Container[str]) -> str:
     """The option with the first of its values, if it may have several: enough to load a script with."""
     from sysbench_py.command_line import parse
 

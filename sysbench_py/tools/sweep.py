@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -108,7 +109,7 @@ def plan_of(words: Sequence[str], repeats: int, seed: int, over: str) -> SweepPl
     from sysbench_py.experiments.children import with_warmup
     from sysbench_py.experiments.sweep import TEST_AXIS, Axis, SweepPlan
     from sysbench_py.options import option_key
-    from sysbench_py.tools.experiment_line import Checker, name_of, secrets_of, split, tests_of
+    from sysbench_py.tools.experiment_line import Checker, first_value, name_of, secrets_of, split, tests_of
 
     if not 1 <= repeats <= MOST_REPEATS:
         raise UsageError.fatal(f"Invalid value for --repeats: {repeats} (use 1 to {MOST_REPEATS})")
@@ -116,8 +117,9 @@ def plan_of(words: Sequence[str], repeats: int, seed: int, over: str) -> SweepPl
     tests = tests_of(line.test)
     chosen = {option_key(name) for name in over.split(",") if name}
     commands = (*line.before, *line.after)
-    checkers = [Checker(test, line.options, commands, OWN_OPTIONS, several=chosen) for test in tests]
     keys = {option_key(name_of(option)): option for option in line.options}
+    with _advising_over({key: option for key, option in keys.items() if first_value(option, chosen) == option}):
+        checkers = [Checker(test, line.options, commands, OWN_OPTIONS, several=chosen) for test in tests]
     for key in sorted(chosen - keys.keys()):
         raise UsageError(f"--over={over}: there is no --{key.replace('_', '-')}=VALUES to sweep over", about=key)
     swept = {key: option for key, option in keys.items() if (key in chosen if chosen else checkers[0].is_swept(option))}
@@ -128,17 +130,19 @@ def plan_of(words: Sequence[str], repeats: int, seed: int, over: str) -> SweepPl
         checkers[0].check(line.options)
         raise UsageError(
             "sweep has nothing to sweep over: give an option several values, as in --threads=1,2,4..64, "
-            "and name it with --over if its values are texts or lists"
+            "and name it with --over if its values are texts or lists",
+            advice=_over(keys.values()),
         )
     if len(axes) > MOST_AXES:
         names = ", ".join(axis.name for axis in axes)
         raise UsageError(f"sweep takes one or two options with several values, and has {len(axes)}: {names}")
     rest = tuple(option for option in line.options if option_key(name_of(option)) not in swept)
-    for checker in checkers:
-        first = [f"--{axis.name}={axis.values[0]}" for axis in axes if axis.name != TEST_AXIS]
-        for axis in axes:
-            for value in axis.values:
-                checker.check([*rest, *first, *([f"--{axis.name}={value}"] if axis.name != TEST_AXIS else [])])
+    with _advising_over({key: option for key, option in keys.items() if key not in swept}):
+        for checker in checkers:
+            first = [f"--{axis.name}={axis.values[0]}" for axis in axes if axis.name != TEST_AXIS]
+            for axis in axes:
+                for value in axis.values:
+                    checker.check([*rest, *first, *([f"--{axis.name}={value}"] if axis.name != TEST_AXIS else [])])
     secrets = secrets_of(rest)
     return SweepPlan(
         test=tests[0],
@@ -150,6 +154,27 @@ def plan_of(words: Sequence[str], repeats: int, seed: int, over: str) -> SweepPl
         after=line.after,
         secrets=tuple(map(name_of, secrets)),
     )
+
+
+@contextmanager
+def _advising_over(options: Mapping[str, str]) -> Iterator[None]:
+    """Errors about the value of one of these, by key, name --over if it may be several values."""
+    from sysbench_py.errors import UsageError
+
+    try:
+        yield
+    except UsageError as error:
+        if error.about in options:
+            error.advice = _over([options[error.about]]) or error.advice
+        raise
+
+
+def _over(options: Iterable[str]) -> str:
+    """What to add for the first of the options that may have several values."""
+    from sysbench_py.tools.experiment_line import may_be_swept, name_of
+
+    several = [name_of(option) for option in options if may_be_swept(option)]
+    return f"add --over={several[0]} to sweep over its values" if several else ""
 
 
 def _conduct(folder: SweepFolder, given: Sequence[str], forms: Sequence[str]) -> None:
