@@ -137,6 +137,7 @@ _PARTS = (
     "internal/sysbench.files",
     "internal/sysbench.histogram",
     "internal/sysbench.main",
+    "internal/sysbench.members",
     "internal/sysbench.rand",
     "internal/sysbench.report",
     "internal/sysbench.restart",

@@ -46,6 +46,50 @@ db_bind_param(db_prepare("SELECT ?"), 5)|bad argument #2 to 'db_bind_param' (tab
 """
 
 
+MEMBERS = """\
+drv:conect()|a driver has no member named 'conect' (did you mean 'connect'?)
+drv:query("SELECT 1")|a driver has no member named 'query' (it has connect, name)
+con:qery("SELECT 1")|a connection has no member named 'qery' (did you mean 'query'?)
+con:disconect()|a connection has no member named 'disconect' (did you mean 'disconnect'?)
+con:bulk_insert("x")|a connection has no member named 'bulk_insert' (did you mean 'bulk_insert_done'?)
+con:close()|a connection has no member named 'close' (it has bulk_insert_done, bulk_insert_init, bulk_insert_next,
+local x = con.sql_erno|a connection has no member named 'sql_erno' (did you mean 'sql_errno'?)
+con.mine = 5|a connection cannot be given a member 'mine'
+con.query = print|a connection cannot be given a member 'query'
+stmt:exeute()|a statement has no member named 'exeute' (did you mean 'execute'?)
+stmt:fetch_row()|a statement has no member named 'fetch_row' (it has bind_create, bind_param, close, connection,
+rs:fetch()|a result has no member named 'fetch' (did you mean 'fetch_row'?)
+local x = rs.nrow|a result has no member named 'nrow' (did you mean 'nrows'?)
+local x = rs[{}]|a result has no member named 'table: 0x
+sysbench.histogram.new(10, 1, 100):updat(3)|a histogram has no member named 'updat' (did you mean 'update'?)
+sysbench.histogram.new(10, 1, 100).size = 3|a histogram cannot be given a member 'size'
+"""
+
+
+@compat("wrong-members")
+def test_members_that_objects_do_not_have(tmp_path: Path) -> None:
+    """Guessed or listed, in the name of the script's line; in compiled code too."""
+    calls = [line.split("|") for line in MEMBERS.splitlines()]
+    script = """
+    function prepare()
+       drv = sysbench.sql.driver()
+       con = drv:connect()
+       stmt = con:prepare("SELECT ?")
+       rs = con:query("SELECT 1")
+       rs.nrows = rs.nrows + 0
+       for i = 1, 200 do
+          local ok, err = pcall(function() return i < 200 and con.sql_errno or con.nosuch end)
+          assert(ok == (i < 200))
+       end
+    """ + "\n".join(f"print(select(2, pcall(function() {call} end)))" for call, _ in calls)
+    (tmp_path / "members.lua").write_text(f"{script} end")
+    result = ours("members.lua", "--db-driver=sqlite", "--sqlite-db=:memory:", "--verbosity=0", "prepare", cwd=tmp_path)
+    assert (result.status, result.stderr) == (0, ""), result.stdout
+    first = script.count("\n") - len(calls) + 2
+    for number, (line, (_, message)) in enumerate(zip(result.stdout.splitlines(), calls, strict=True)):
+        assert line.startswith(f"members.lua:{first + number}: {message}")
+
+
 @compat("wrong-parameters")
 def test_mistakes_in_arguments_name_line_and_argument(tmp_path: Path) -> None:
     calls = [line.split("|") for line in CALLS.splitlines()]

@@ -19,7 +19,7 @@ local db_no_result, db_create, db_connection_create, db_connection_release, db_c
    native("db_execute"), native("db_close"), native("db_param_set_string"), native("db_param_set_rand_str")
 local _G, assert, error, pairs, rawequal, rawset, select, setmetatable, tonumber, tostring, type, unpack =
    _G, assert, error, pairs, rawequal, rawset, select, setmetatable, tonumber, tostring, type, unpack
-local format = format
+local format, part = format, part
 
 -- Mistakes are told in the name of the script's line, which is level 3 from these functions. Type checks cost
 -- nothing in compiled code, which has to make them anyway.
@@ -393,7 +393,14 @@ end
 
 local function add_methods(name, methods, equal)
    local text = "<" .. name .. ">"
-   metatype(name, { __index = methods, __tostring = function() return text end, __eq = equal })
+   metatype(name, {
+      __index = setmetatable(methods, {
+         __index = function(_, key) part("sysbench.members").missing(name, methods, key) end,
+      }),
+      __newindex = function(_, key) part("sysbench.members").refuse(name, key) end,
+      __tostring = function() return text end,
+      __eq = equal,
+   })
 end
 
 add_methods("sql_driver", driver)
