@@ -53,7 +53,7 @@ class CommandLine(NamedTuple):
         if about == self.testname and about in COMMANDS:
             return f"write 'sysbench {next(iter(self.commands), 'TESTNAME')} {about}'"
         words = (self.testname or "", *self.commands)
-        if about[:1] in DASHES and about in words:
+        if about and about[0] in DASHES and about in words:
             return f"write {_SINGLE_DASH.get(about) or self._with_two_dashes(words, about)}"
         return ""
 

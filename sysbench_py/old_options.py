@@ -41,17 +41,13 @@ _TODAY = {
     "seed_rng": "use --rand-seed",
     "tx_jitter": "leave it out: the intervals of --rate are random ones",
 }
-# Options of the test oltp of 0.5, which 0.4 does not have.
-_ONLY_OF_0_5 = ("oltp_tables_count", "oltp_create_secondary")
+# The same for --test=oltp, which is that of 0.4: what resembles them there means something else.
+_IN_0_4 = {"oltp_tables_count": "the test oltp of sysbench 0.4 has one table; --test=oltp.lua is that of 0.5"}
 
 
 def option_of_today(key: str, testname: str) -> str:
     """What would be right for `testname` in place of an old option that it does not know; empty if nobody knows."""
-    if testname == "oltp":
-        return (
-            "the test oltp of sysbench 0.4 has one table; --test=oltp.lua is that of 0.5" if key in _ONLY_OF_0_5 else ""
-        )
-    return _TODAY.get(key, "")
+    return (_IN_0_4 if testname == "oltp" else _TODAY).get(key, "")
 
 
 # What ended a test of these generations where nothing was said.

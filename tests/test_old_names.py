@@ -156,7 +156,8 @@ def test_fileio_as_it_was_published(tmp_path: Path) -> None:
 
 def test_old_general_options_need_the_old_form() -> None:
     result = ours("cpu", "--init-rng=on", "run")
-    assert (result.stderr, result.status) == ("invalid option: --init-rng=on\n", 1)
+    advice = "leave it out: random numbers are seeded from the current time"
+    assert (result.stderr, result.status) == (f"invalid option: --init-rng=on ({advice})\n", 1)
 
 
 def test_help_and_a_missing_command() -> None:

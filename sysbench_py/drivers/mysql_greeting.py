@@ -22,10 +22,10 @@ HEADER_SIZE = 4
 PACKET_NUMBER = 3
 FIRST_BYTES = (10, 0xFF)
 
-# Length and code of a request for TLS, and what PostgreSQL may answer. Source: "SSL Session Encryption" and
+# Length and code of a request for TLS, and the one letter that PostgreSQL answers. Source: "SSL Session Encryption" and
 # "SSLRequest" in the PostgreSQL manual, chapter "Frontend/Backend Protocol".
 SSL_REQUEST = (8).to_bytes(4, "big") + (80877103).to_bytes(4, "big")
-SSL_ANSWERS = (b"N", b"S", b"E")
+SSL_ANSWERS = (b"N", b"S")
 
 _lock = Lock()
 
@@ -61,6 +61,7 @@ def _answers_as_postgresql(endpoint: Endpoint) -> bool:
     try:
         with socket.create_connection((endpoint.host, endpoint.port), ANSWER_TIMEOUT_S) as stream:
             stream.sendall(SSL_REQUEST)
+            # A greeting of MySQL's could begin with these letters, too, but is longer.
             return stream.recv(2) in SSL_ANSWERS
     except OSError:
         return False
