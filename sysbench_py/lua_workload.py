@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sysbench_py import core
 from sysbench_py.drivers.seen import server_seen, waits
-from sysbench_py.log import FATAL, log
+from sysbench_py.log import FATAL, log, say
 from sysbench_py.lua_team import LuaTeam
 from sysbench_py.plan import Plan
 from sysbench_py.script import State
@@ -48,10 +48,10 @@ class LuaWorkload(Workload):
     def run_workers(self, thread_ids: Sequence[int]) -> bool:
         return self._team.run_events(thread_ids)
 
-    def start_messages(self) -> Iterator[str]:
+    def tell_of_waits(self) -> None:
         for address, threads in waits().items():
             who = "A thread has" if threads == 1 else f"{threads} threads have"
-            yield f"{who} no answer from {address}: is there a server of --db-driver={self._driver}?"
+            say(f"{who} no answer from {address}: is there a server of --db-driver={self._driver}?")
 
     def interval_messages(self, stats: IntervalStats) -> Sequence[str] | None:
         if "report_intermediate" not in self._hooks:

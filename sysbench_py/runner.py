@@ -180,8 +180,7 @@ class Runner:
         while core.barrier_wait(until_ns) < self._plan.threads:
             if core.now_ns() >= until_ns:
                 log(FATAL, f"Worker threads failed to initialize within {timeout_s} seconds!")
-                for line in self._workload.start_messages():
-                    say(line)
+                self._workload.tell_of_waits()
                 leave_now(ExitStatus.FORCED)
         if not core.run_failed():
             return True

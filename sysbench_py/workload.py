@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
@@ -45,9 +45,9 @@ class Workload(Protocol):
         """The whole life of the workers of an OS thread, most often of one: set up, wait at the core's start
         barrier, run events, tear down. Whether nothing failed."""
 
-    def start_messages(self) -> Iterable[str]:
-        """If workers are not ready in time: lines that tell what they may be waiting for."""
-        return ()
+    def tell_of_waits(self) -> None:
+        """Workers are not ready in time: say what they may be waiting for."""
+        return
 
     def interval_messages(self, stats: IntervalStats) -> Sequence[str] | None:
         """An intermediate report of the test's own; None for the usual one, empty if it is printed."""

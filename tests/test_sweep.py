@@ -268,10 +268,6 @@ def test_a_password_is_not_written_down_and_needed_again(folder: Path) -> None:
             "FATAL: Invalid random numbers distribution: uniform,zipfian. "
             "(add --over=rand-type to sweep over its values)\n",
         ),
-        (
-            ("oltp_read_only", "--threads=1,2", "--mysql-ssl=on,off", "run"),
-            "FATAL: Invalid value for --mysql-ssl: 'on,off' (add --over=mysql-ssl to sweep over its values)\n",
-        ),
         (("cpu", "--threads=4..1", "run"), "Invalid value for --threads: '4..1' (the range is empty"),
         (("cpu", "--threads=0,1", "run"), "FATAL: Invalid value for --threads: 0."),
         (("cpu", "--threads=1,2", "--nosuch=3", "run"), "invalid option: --nosuch=3"),
