@@ -19,7 +19,7 @@ local kept = {
    pcall = pcall, pairs = pairs, rawequal = rawequal, rawset = rawset, require = require, select = select,
    setfenv = setfenv, setmetatable = setmetatable, tonumber = tonumber, tostring = tostring, type = type,
    unpack = unpack, format = string.format, dump = string.dump, open = io.open, concat = table.concat,
-   sort = table.sort, find = string.find, gsub = string.gsub,
+   sort = table.sort, find = string.find, gsub = string.gsub, sub = string.sub,
 }
 
 local function stored(name)

@@ -1,7 +1,7 @@
 -- What is said to a script that asks an object for a method or a field that it does not have.
 -- SPDX-License-Identifier: GPL-2.0-or-later
 -- Returns the functions that say it.
-local error, format, pairs, sort, concat, tostring = error, format, pairs, sort, concat, tostring
+local error, format, pairs, sort, concat, sub, tostring = error, format, pairs, sort, concat, sub, tostring
 
 -- What objects are called, and the fields that scripts may know; methods are added.
 local objects = {
@@ -22,7 +22,7 @@ local function distance(a, b)
       local diagonal = row[0]
       row[0] = i
       for j = 1, #b do
-         local changed = diagonal + (a:byte(i) == b:byte(j) and 0 or 1)
+         local changed = diagonal + (sub(a, i, i) == sub(b, j, j) and 0 or 1)
          diagonal = row[j]
          row[j] = changed < diagonal + 1 and changed or diagonal + 1
          row[j] = row[j - 1] + 1 < row[j] and row[j - 1] + 1 or row[j]
@@ -35,7 +35,7 @@ end
 local function closest(typed, names)
    local best, least = nil, #typed / 3 + 0.001
    for i = 1, #names do
-      local away = names[i]:sub(1, #typed) == typed and 0.5 or distance(typed, names[i])
+      local away = sub(names[i], 1, #typed) == typed and 0.5 or distance(typed, names[i])
       if away < least then
          best, least = names[i], away
       end
