@@ -126,6 +126,8 @@ def neutral(text: str) -> str:
     text = re.sub(r'(\[string "sysbench[\w.]*"\]):\d+:', r"\1:N:", text)
     text = re.sub(r"0x[0-9a-f]{6,}", "ADDRESS", text)
     text = re.sub(r"(struct|enum) \d+", r"\1 N", text)
+    # Ours knows what the object is called.
+    text = re.sub(r"(?:'struct N'|a \w+) (has no member named '\w+')(?: \(.*\))?", r"OBJECT \1", text)
     return re.sub(r"sysbench 1\.0\.20\S* \(using .*\)", "sysbench (VERSION)", text)
 
 

@@ -229,7 +229,7 @@ def test_example() -> None:
         ("--rate=1:2:1@0", "Invalid value for --rate: 1:2:1@0 (a step lasts up to 1000000 seconds, and longer than 0)"),
         ("--rate=1:5000:1@1s", "Invalid value for --rate: 1:5000:1@1s (these are 5000 steps, and there can be 1000)"),
         ("--rate=1:5:1@2s --time=9", "--time=9 ends before the steps of --rate do, after 10 seconds"),
-        ("--rate=-0.5", "Invalid value for --rate: -0.5."),
+        ("--rate=-0.5", "Invalid value for --rate: -0.5. (use at least 0)"),
         ("--rate-overload=report", "--rate-overload needs --rate"),
         ("--arrival=uniform", "--arrival needs --rate"),
         ("--rate=1 --arrival=x", "Invalid value for --arrival: 'x' (use poisson, uniform)"),

@@ -31,14 +31,17 @@ def test_percentiles_are_taken_in_their_order_and_once() -> None:
     assert percentiles_of("--percentile=0") == percentiles_of("--percentile=") == ()
 
 
+ADVICE = "(use 1 to 100, several as in 50,95,99.9, or 0 for none)"
+
+
 @pytest.mark.parametrize(
     ("typed", "message"),
     [
-        ("x", "Invalid value for the 'percentile' option: 'x'"),
-        ("50,1e1", "Invalid value for the 'percentile' option: '1e1'"),
-        ("nan", "Invalid value for the 'percentile' option: 'nan'"),
-        ("50,100.5", "FATAL: Invalid value for --percentile: 100.5"),
-        ("-0.5", "FATAL: Invalid value for --percentile: -0.5"),
+        ("x", f"Invalid value for the 'percentile' option: 'x' {ADVICE}"),
+        ("50,1e1", f"Invalid value for the 'percentile' option: '1e1' {ADVICE}"),
+        ("nan", f"Invalid value for the 'percentile' option: 'nan' {ADVICE}"),
+        ("50,100.5", f"FATAL: Invalid value for --percentile: 100.5 {ADVICE}"),
+        ("-0.5", f"FATAL: Invalid value for --percentile: -0.5 {ADVICE}"),
         ("50,0", "FATAL: Invalid value for --percentile: 50,0 (0, for none, stands alone)"),
     ],
 )

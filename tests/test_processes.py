@@ -254,7 +254,7 @@ def test_driver_with_the_interpreter_lock(mariadb: MariaDB, tmp_path: Path) -> N
             "--statements=on needs --workers=thread: statements are not told apart across processes",
         ),
         (["oltp_insert", "--processes=2"], "--processes=2 needs --workers=process"),
-        (["oltp_insert", "--workers=process", "--processes=-1"], "Invalid value for --processes: -1."),
+        (["oltp_insert", "--workers=process", "--processes=-1"], "Invalid value for --processes: -1. (use at least 0)"),
         (["oltp_insert", "--workers=both"], "Invalid value for --workers: 'both' (use thread, process)"),
         (
             ["oltp_insert", "--db-driver=sqlite", "--sqlite-db=:memory:", "--workers=process"],
