@@ -23,7 +23,7 @@ from sysbench_py.stats.client import Client
 from sysbench_py.stats.collect import interval_stats, total_stats
 from sysbench_py.stats.model import NS_PER_S, IntervalStats, TotalStats
 from sysbench_py.stats.open_loop import OpenLoopMeter
-from sysbench_py.worker import Crew, crew_groups, few_switches
+from sysbench_py.worker import Crew, crew_groups
 from sysbench_py.workload import Workload
 
 if TYPE_CHECKING:
@@ -105,10 +105,9 @@ class Runner:
         self._announce_helpers()
         if self._banner:
             log(NOTICE, "Initializing worker threads...\n")
-        with few_switches():
-            self._crew.start()
-            if not self._all_ready():
-                return ExitStatus.ERROR
+        self._crew.start()
+        if not self._all_ready():
+            return ExitStatus.ERROR
         self._begin_recording()
         self._interrupts.run_started(self._crew.wake)
         # Before the barrier opens, as the workers may print at once.

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 
 from sysbench_py import core
 from sysbench_py.log import DEBUG, FATAL, log
@@ -13,22 +12,9 @@ from sysbench_py.system import join_os_thread
 
 # Python, TLS and Lua need more than the 64 KiB that --thread-stack-size asks for by default.
 MIN_STACK_SIZE_BYTES = 512 * 1024
-# How long a thread may keep the interpreter to itself while workers start; Python's own default is 5 ms.
-START_SWITCH_INTERVAL_S = 0.1
-
-
-@contextmanager
-def few_switches() -> Iterator[None]:
-    """For while workers start: a thread gives the interpreter up when it waits, and not whenever another one asks.
-
-    All of them ask at once, and with the default, each of a thousand wakes every 5 ms to do so.
-    """
-    before = sys.getswitchinterval()
-    sys.setswitchinterval(START_SWITCH_INTERVAL_S)
-    try:
-        yield
-    finally:
-        sys.setswitchinterval(before)
+# How long a thread may keep the interpreter to itself, if that is longer than Python's own 5 ms. Each that waits for it
+# wakes so often to ask for it, and when workers start and end, all of them wait: thousands would do nothing else.
+SWITCH_INTERVAL_S_PER_THREAD = 0.0001
 
 
 def crew_groups(threads: int, carriers: int) -> list[Sequence[int]]:
@@ -49,6 +35,7 @@ class Crew:
         self._work = work
         self._groups = groups
         self._stack_size_bytes = max(stack_size_bytes, MIN_STACK_SIZE_BYTES)
+        self._switch_interval_s = sys.getswitchinterval()
         self._threads: list[threading.Thread] = []
         self._lock = threading.Lock()
         self._ended = threading.Event()
@@ -60,6 +47,7 @@ class Crew:
     def start(self) -> None:
         """Start all workers. Fatal lines that several of them print alike are counted from now on."""
         core.log_collapse(True)
+        sys.setswitchinterval(max(self._switch_interval_s, len(self._groups) * SWITCH_INTERVAL_S_PER_THREAD))
         before = threading.stack_size(self._stack_size_bytes)
         try:
             for group in self._groups:
@@ -104,6 +92,7 @@ class Crew:
             return False
         for thread in self._threads:
             join_os_thread(thread)
+        sys.setswitchinterval(self._switch_interval_s)
         least, most = core.log_collapse(False)
         if most:
             times = "once more" if most == 1 else f"{'' if least == most else 'up to '}{most} times more"
