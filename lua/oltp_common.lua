@@ -56,7 +56,7 @@ sysbench.cmdline.options = {
 }
 
 local options = require("oltp_options")
-check_range = options.check_range
+check_range, check_delete_inserts = options.check_range, options.check_delete_inserts
 
 for _, option in pairs(sysbench.cmdline.options) do
   if type(option[2]) == "number" then

@@ -20,4 +20,12 @@ function options.check_range(name, least, most)
   end
 end
 
+-- check_options() of workloads with execute_delete_inserts: rows get numbers that --table-size limits.
+function options.check_delete_inserts()
+  options.check_range("tables", 1)
+  if sysbench.opt.delete_inserts > 0 then
+    options.check_range("table_size", 1)
+  end
+end
+
 return options

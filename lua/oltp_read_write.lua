@@ -6,13 +6,7 @@
 
 require("oltp_common")
 
--- Rows are inserted with numbers that --table-size limits.
-function check_options()
-  check_range("tables", 1)
-  if sysbench.opt.delete_inserts > 0 then
-    check_range("table_size", 1)
-  end
-end
+check_options = check_delete_inserts
 
 function prepare_statements()
   local opt = sysbench.opt

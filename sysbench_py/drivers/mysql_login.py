@@ -160,7 +160,7 @@ def _log_in(endpoint: Endpoint, account: Account, tls: Tls | None, compress: boo
     stream = _connect(endpoint)
     try:
         check_greeting(stream, endpoint)
-    except Exception:
+    except (OtherServerError, OSError):
         stream.close()
         raise
     login = Login(
