@@ -40,6 +40,7 @@ include "drv_pgsql.pxi"
 include "drv_sqlite.pxi"
 include "drv_dbapi.pxi"         # by a DB-API 2.0 module, with the interpreter lock
 include "drivers.pxi"         # the registry of drivers
+include "lua_calls.pxi"       # the workers of a carrier: coroutines of one Lua state
 include "client.pxi"          # a connection for Python
 include "bench_cpu.pxi"       # the work of the built-in tests
 include "bench_memory.pxi"

@@ -41,6 +41,7 @@ bool sb_more_events(int thread_id);
 void sb_event_start(int thread_id);
 void sb_event_stop(int thread_id);
 bool sb_event_next(int thread_id);
+int sb_event_next_at_once(int thread_id);
 void sb_event_cancel(int thread_id);
 bool sb_event_may_restart(int thread_id);
 void sb_run_fail(void);

@@ -1,7 +1,8 @@
-# Many workers on few OS threads: a worker is a fiber, a C stack on which its own Lua state runs, and a carrier is
-# the OS thread that runs them in turn. Where a worker would wait for a descriptor, the clock or the start of the
-# run, its carrier goes on with another one. Scripts and drivers need not know: the same functions wait in both
-# ways.
+# Many workers on few OS threads: a worker is a fiber, a C stack on which a coroutine of the carrier's Lua state runs,
+# and a carrier is the OS thread that runs them in turn. Where a worker would wait for a descriptor, the clock or the
+# start of the run, its carrier goes on with another one. Scripts and drivers need not know: the same functions wait in
+# both ways. Compiled code keeps what it works with out of the Lua stack, so a worker leaves only in calls at which it
+# has ended (lua_calls.pxi); elsewhere it keeps its carrier while it waits.
 
 from posix.unistd cimport close
 
@@ -59,7 +60,7 @@ cdef enum:
     FIBER_TURN_NS = 200000      # a worker whose events do not wait gives way after so long
     FIBER_LONGEST_NS = 100000000    # a worker that keeps its carrier for longer is told of
 
-ctypedef void (*fiber_body)() noexcept nogil
+ctypedef void (*fiber_body)(void *) noexcept nogil
 ctypedef int (*fiber_errand)(void *) noexcept nogil
 
 cdef struct fiber:
@@ -67,7 +68,9 @@ cdef struct fiber:
     carrier *owner
     int thread_id
     fiber_body body
+    void *argument
     char *stack
+    bint may_leave              # the processor, to others of the same Lua state
     bint ended
     bint past_events
     int failed                  # sb_thread_failed while it does not run
@@ -107,7 +110,14 @@ cdef int carrier_lag_thread_id = 0
 
 
 cdef inline fiber *this_fiber() noexcept nogil:
+    """NULL if the worker has an OS thread of its own."""
     return <fiber *>sb_running_fiber
+
+
+cdef inline fiber *free_fiber() noexcept nogil:
+    """NULL also if it must not leave the processor now."""
+    cdef fiber *f = <fiber *>sb_running_fiber
+    return f if f != NULL and f.may_leave else NULL
 
 
 # -- what workers call, on their own stack
@@ -160,7 +170,7 @@ cdef bint carrier_watch(carrier *c, int fd, uint32_t events) noexcept nogil:
 cdef void wait_for(int fd, short events) noexcept nogil:
     """Wait until the descriptor can be read (POLLIN) or written (POLLOUT), or perhaps shorter."""
     cdef pollfd waiting
-    cdef fiber *f = this_fiber()
+    cdef fiber *f = free_fiber()
     if f == NULL or not carrier_watch(f.owner, fd, EPOLLIN if events == POLLIN else EPOLLOUT):
         waiting.fd = fd
         waiting.events = events
@@ -185,7 +195,7 @@ cdef void forget_fd(int fd) noexcept nogil:
 
 cdef void worker_sleep_ns(uint64_t ns) noexcept nogil:
     """Sleep, letting other workers of the same carrier run."""
-    cdef fiber *f = this_fiber()
+    cdef fiber *f = free_fiber()
     if f == NULL:
         sleep_ns(ns)
         return
@@ -205,10 +215,15 @@ cdef int on_carrier(fiber_errand errand, void *argument) noexcept nogil:
     return f.errand_result
 
 
+cdef inline bint fiber_has_had_its_turn(fiber *f, uint64_t now_ns) noexcept nogil:
+    """Between events: one that never waits would else keep all other workers from running."""
+    return f != NULL and now_ns >= f.resumed_ns + FIBER_TURN_NS and f.owner.live > 1
+
+
 cdef inline bint fiber_give_way(uint64_t now_ns) noexcept nogil:
-    """Between events: one that never waits would else keep all other workers from running. Whether others ran."""
-    cdef fiber *f = this_fiber()
-    if f == NULL or now_ns < f.resumed_ns + FIBER_TURN_NS or f.owner.live == 1:
+    """Let others run if it is time to; whether they did."""
+    cdef fiber *f = free_fiber()
+    if not fiber_has_had_its_turn(f, now_ns):
         return False
     line_put(&f.owner.ready, f)
     fiber_leave(f)
@@ -216,7 +231,7 @@ cdef inline bint fiber_give_way(uint64_t now_ns) noexcept nogil:
 
 
 cdef void fiber_await_start() noexcept nogil:
-    cdef fiber *f = this_fiber()
+    cdef fiber *f = free_fiber()
     while f != NULL and sb_flag(&barrier_state) == 0:
         line_put(&f.owner.barrier, f)
         fiber_leave(f)
@@ -235,7 +250,7 @@ cdef void fiber_end_events(fiber *f) noexcept nogil:
 
 cdef void fiber_await_last_event() noexcept nogil:
     """Wait until all workers of the carrier are past their events: what one does then would be time of the others'."""
-    cdef fiber *f = this_fiber()
+    cdef fiber *f = free_fiber()
     if f == NULL:
         return
     fiber_end_events(f)
@@ -282,7 +297,7 @@ cdef fiber *sleeper_take(carrier *c) noexcept nogil:
 
 cdef void fiber_begin() noexcept nogil:
     cdef fiber *f = this_fiber()
-    f.body()
+    f.body(f.argument)
     f.ended = True
     fiber_leave(f)
 
@@ -381,7 +396,7 @@ cdef void carrier_loop(carrier *c) noexcept nogil:
                 break
 
 
-cdef int fiber_init(fiber *f, carrier *c, int thread_id, fiber_body body) noexcept nogil:
+cdef int fiber_init(fiber *f, carrier *c, int thread_id, fiber_body body, void *argument) noexcept nogil:
     """Give the fiber a stack, with a page below it that nobody may touch; -1 without memory."""
     cdef void *stack = mmap(NULL, FIBER_STACK_SIZE, PROT_READ | PROT_WRITE,
                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0)
@@ -392,44 +407,12 @@ cdef int fiber_init(fiber *f, carrier *c, int thread_id, fiber_body body) noexce
     f.owner = c
     f.thread_id = thread_id
     f.body = body
+    f.argument = argument
     sb_context_make(&f.context, f.stack + FIBER_GUARD_SIZE, FIBER_STACK_SIZE - FIBER_GUARD_SIZE, fiber_begin)
     line_put(&c.ready, f)
     c.live += 1
     c.at_events += 1
     return 0
-
-
-def carrier_run(list bodies not None) -> None:
-    """Run workers on the calling thread, in turn, until all have ended.
-
-    `bodies` has (thread id, address of a C function without arguments) of each. Raises MemoryError before any of
-    them has begun."""
-    global carrier_lag_ns
-    cdef int n = <int>len(bodies)
-    cdef int i
-    cdef carrier c
-    cdef fiber *fibers = <fiber *>calloc(n or 1, sizeof(fiber))
-    memset(&c, 0, sizeof(c))
-    c.sleeping = <fiber **>malloc((n or 1) * sizeof(fiber *))
-    c.epoll = epoll_create1(EPOLL_CLOEXEC)
-    try:
-        if fibers == NULL or c.sleeping == NULL or c.epoll < 0:
-            raise MemoryError("no room for the workers of a carrier")
-        for i in range(n):
-            thread_id, address = bodies[i]
-            if fiber_init(&fibers[i], &c, thread_id, <fiber_body><void *><size_t>address) != 0:
-                raise MemoryError("no room for the stack of another worker")
-        with nogil:
-            carrier_loop(&c)
-    finally:
-        for i in range(n if fibers != NULL else 0):
-            if fibers[i].stack != NULL:
-                munmap(fibers[i].stack, FIBER_STACK_SIZE)
-        free(fibers)
-        free(c.sleeping)
-        free(c.watched)
-        if c.epoll >= 0:
-            close(c.epoll)
 
 
 def carrier_lag() -> tuple:

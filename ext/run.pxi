@@ -205,6 +205,14 @@ cdef public cbool sb_event_next(int thread_id) noexcept nogil:
     return event_next_at(worker_of(thread_id), clock_ns())
 
 
+cdef public int sb_event_next_at_once(int thread_id) noexcept nogil:
+    """The same where the worker must not leave the processor: 1 or 0; -1, and nothing done, if it might have to."""
+    cdef uint64_t now = clock_ns()
+    if pacer.on or sb_flag(&run.limit_events) == LIMIT_CHANGES or fiber_has_had_its_turn(this_fiber(), now):
+        return -1
+    return event_next_at(worker_of(thread_id), now)
+
+
 cdef public void sb_event_cancel(int thread_id) noexcept nogil:
     """Leave the current event without counting it."""
     cdef worker *w = worker_of(thread_id)
@@ -267,6 +275,7 @@ def run_setup(list worker_states, uint64_t events_limit, bint limit_events, bint
         workers[i].rng[0], workers[i].rng[1] = worker_states[i]
     memset(&background, 0, sizeof(background))
     background.rng[0] = 1
+    background.counted_by = &background
     background.latency_counts = background_counts
     memset(run, 0, sizeof(run_state))
     run.events_limit = events_limit

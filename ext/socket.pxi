@@ -32,7 +32,7 @@ cdef extern from "<stdlib.h>" nogil:
     unsigned long long strtoull(const char *, char **, int)
 
 cdef enum:
-    WIRE_FIRST_SIZE = 16384     # of a buffer; most replies fit
+    WIRE_FIRST_SIZE = 4096      # of a buffer; many replies fit
     WIRE_KEPT_SIZE = 1048576    # buffers that grew beyond are given back
     WIRE_WOULD_BLOCK = -2
 

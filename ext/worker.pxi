@@ -16,6 +16,7 @@ cdef struct worker:
     uint64_t latency_sum_ns
     uint64_t latency_min_ns
     uint64_t latency_max_ns
+    worker *counted_by          # who counts its latencies: itself, or one that runs on the same OS thread
     uint64_t *latency_counts    # HDR_COUNTS buckets, from the beginning of a page
     uint64_t pending            # 1 + the bucket of the last latency, while it is not in the counts; else 0
     # Most latencies of a worker are alike, and the odd ones far apart: each of these would take a page.
@@ -70,6 +71,7 @@ cdef worker *workers_new(int n) noexcept nogil:
     if array == NULL:
         return NULL
     for i in range(n):
+        array[i].counted_by = &array[i]
         array[i].latency_counts = <uint64_t *>(<char *>array + workers_pages_size(n)) + i * <size_t>HDR_COUNTS
         array[i].latency_min_ns = <uint64_t>-1
     return array
@@ -92,6 +94,13 @@ cdef int workers_alloc(int n) noexcept nogil:
         return -1
     worker_count = n
     return 0
+
+
+cdef void count_together(int one, int other) noexcept nogil:
+    """Two workers of one OS thread, that have not begun: count the latencies of the other with those of the one."""
+    workers[other].counted_by = &workers[one]
+    if service_times != NULL:
+        service_times[other].counted_by = &service_times[one]
 
 
 cdef inline unsigned page_of(uint64_t bucket) noexcept nogil:
@@ -150,8 +159,9 @@ cdef void keep_rare(worker *w, uint64_t bucket) noexcept nogil:
         sb_publish(room_for_rare(w), bucket + 1)
 
 
-cdef inline void worker_settle(worker *w) noexcept nogil:
+cdef inline void worker_settle(worker *of) noexcept nogil:
     """Put the pending latency to the others. Between the two steps it is in neither, so no reader sees it twice."""
+    cdef worker *w = of.counted_by
     cdef uint64_t pending = w.pending
     if pending:
         sb_store(&w.pending, 0)
@@ -165,8 +175,8 @@ cdef inline void worker_record(worker *w, uint64_t latency_ns) noexcept nogil:
     # Buckets are many, and seldom in the cache: this one is fetched while the next statement is sent.
     cdef unsigned i = hdr_index(latency_ns)
     worker_settle(w)
-    sb_fetch_ahead(&w.latency_counts[i])
-    sb_store(&w.pending, i + 1)
+    sb_fetch_ahead(&w.counted_by.latency_counts[i])
+    sb_store(&w.counted_by.pending, i + 1)
     sb_store(&w.latency_sum_ns, w.latency_sum_ns + latency_ns)
     if latency_ns < w.latency_min_ns:
         sb_store(&w.latency_min_ns, latency_ns)
@@ -294,31 +304,36 @@ cdef class Snapshot:
         return result
 
 
+cdef void add_buckets(uint64_t *counts, const worker *w) noexcept nogil:
+    cdef unsigned i, page
+    cdef uint64_t bucket
+    for page in range(<unsigned>(HDR_COUNTS // PAGE_BUCKETS)):
+        if page_in_use(w, page):
+            for i in range(page * PAGE_BUCKETS, (page + 1) * PAGE_BUCKETS):
+                counts[i] += sb_acquire(&w.latency_counts[i])
+    # A latency goes from pending to rare to the counts: read the other way round, none is seen twice.
+    for i in range(<unsigned>RARE_LATENCIES):
+        bucket = sb_acquire(&w.rare[i])
+        if bucket:
+            counts[bucket - 1] += 1
+    i = <unsigned>sb_load(&w.pending)
+    if i:
+        counts[i - 1] += 1
+
+
 cdef Snapshot read_workers(worker *array):
     """Read every worker's counters and merge the latency buckets. Workers are not disturbed."""
     cdef Snapshot result = Snapshot()
     cdef worker *w
-    cdef unsigned i, k, page
-    cdef uint64_t bucket
+    cdef unsigned i, k
     totals = [0] * <int>SB_CNT_MAX
     events, sums, minima, maxima = [], [], [], []
     for k in range(<unsigned>worker_count):
         w = &array[k]
         for i in range(<unsigned>SB_CNT_MAX):
             totals[i] += sb_load(&w.counters[i])
-        with nogil:
-            for page in range(<unsigned>(HDR_COUNTS // PAGE_BUCKETS)):
-                if page_in_use(w, page):
-                    for i in range(page * PAGE_BUCKETS, (page + 1) * PAGE_BUCKETS):
-                        result.counts[i] += sb_acquire(&w.latency_counts[i])
-            # A latency goes from pending to rare to the counts: read the other way round, none is seen twice.
-            for i in range(<unsigned>RARE_LATENCIES):
-                bucket = sb_acquire(&w.rare[i])
-                if bucket:
-                    result.counts[bucket - 1] += 1
-            i = <unsigned>sb_load(&w.pending)
-            if i:
-                result.counts[i - 1] += 1
+        if w.counted_by == w:
+            add_buckets(result.counts, w)
         n = sb_load(&w.counters[<int>SB_CNT_TRX])
         events.append(n)
         sums.append(sb_load(&w.latency_sum_ns))

@@ -1,4 +1,4 @@
-"""The Lua states of workers: one on an OS thread, or many that a carrier runs in turn."""
+"""Workers in Lua: each with a state on an OS thread of its own, or many that a carrier runs in turn in one state."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from sysbench_py.errors import UsageError
 from sysbench_py.log import FATAL, log
 from sysbench_py.plan import Plan
 from sysbench_py.script import Script, State
+from sysbench_py.shared_state import SharedState
 from sysbench_py.system import let_servers_work
 
 # What a worker's thread, numbers and Lua state take at least; a script's own tables come on top.
@@ -43,22 +44,19 @@ class LuaTeam:
         return state.close() and ok
 
     def _run_in_turn(self, thread_ids: Sequence[int], function: str, argument: Callable[[int], int | str]) -> bool:
-        states = []
-        for thread_id in thread_ids:
-            core.rng_enter(thread_id)
-            states.append(self._load(thread_id))
-        loaded = [state for state in states if state is not None]
-        bodies = [state.body(function, argument(state.thread_id)) for state in loaded]
+        workers = self._load_shared(thread_ids)
+        if workers is None:
+            return False
         let_servers_work()
+        bodies = [(thread_id, workers.body(thread_id, function, argument(thread_id))) for thread_id in workers.loaded]
         try:
-            core.carrier_run([(state.thread_id, body.address) for state, body in zip(loaded, bodies, strict=True)])
+            core.carrier_run(bodies)
         except MemoryError as error:
             log(FATAL, f"{error}: use fewer --threads")
-            for _ in loaded:
+            for _ in bodies:
                 core.worker_missing()
             return False
-        closed = [state.close() for state in loaded]
-        return len(loaded) == len(states) and all(closed) and all(body.succeeded() for body in bodies)
+        return workers.close() and len(bodies) == len(thread_ids) and all(map(workers.succeeded, workers.loaded))
 
     def _load(self, thread_id: int) -> State | None:
         """None, after a message, on failure."""
@@ -67,10 +65,30 @@ class LuaTeam:
             state.load()
             state.set_options(self._options)
         except (UsageError, MemoryError) as error:
-            if isinstance(error, MemoryError):
-                log(FATAL, "not enough memory for another Lua state: use fewer --threads")
-            else:
-                log(FATAL, f"`thread_init' function failed: {error}")
-            core.worker_missing()
+            _not_loaded(error)
             return None
         return state
+
+    def _load_shared(self, thread_ids: Sequence[int]) -> SharedState | None:
+        """A state with all workers that can be set up, after a message for each of the others."""
+        try:
+            workers = SharedState(self._script, self._options)
+        except (UsageError, MemoryError) as error:
+            for _ in thread_ids:
+                _not_loaded(error)
+            return None
+        for thread_id in thread_ids:
+            core.rng_enter(thread_id)
+            try:
+                workers.load(thread_id)
+            except (UsageError, MemoryError) as error:
+                _not_loaded(error)
+        return workers
+
+
+def _not_loaded(error: UsageError | MemoryError) -> None:
+    if isinstance(error, MemoryError):
+        log(FATAL, "not enough memory for another Lua state: use fewer --threads")
+    else:
+        log(FATAL, f"`thread_init' function failed: {error}")
+    core.worker_missing()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -25,14 +25,7 @@ NEWER_OPTIONS = tuple(
     processes rand_zipfian_exp sqlite_begin sqlite_busy_timeout sqlite_db sqlite_dialect
     sqlite_ignore_errors sqlite_journal sqlite_sync thread_init_timeout warmup_time workers""".split()
 )
-_NEWER_BETWEEN_COMMAS = b",%b," % b",".join(NEWER_OPTIONS)
-
-
-class Body(NamedTuple):
-    """A function of the engine's for a C stack of its own; `succeeded` tells, once, how it went."""
-
-    address: int
-    succeeded: Callable[[], bool]
+NEWER_BETWEEN_COMMAS = b",%b," % b",".join(NEWER_OPTIONS)
 
 
 class Script(NamedTuple):
@@ -85,23 +78,24 @@ def _new_runtime() -> LuaRuntime:
     return LuaRuntime(encoding=None, register_eval=False, register_builtins=False)
 
 
-def _chunk(name: str, *, stripped: bool = False) -> bytes:
-    """lua/<name>.lua as byte code, which every state loads faster than text; `stripped` of lines and names."""
+def _chunk(name: str, *, part: bool = False, stripped: bool = False) -> bytes:
+    """lua/<name>.lua as byte code, which every state loads faster than text; `stripped` of lines and names.
+
+    Of a part, it returns what the file has as a function, so that a state can have that more than once."""
     compiler = b"function(text, name, strip) return string.dump(assert(loadstring(text, name)), strip) end"
     path = LUA / f"{name}.lua"
-    code: bytes = _new_runtime().eval(compiler)(path.read_bytes(), path.name.encode(), stripped)
+    text = path.read_bytes()
+    if part:
+        text = b"return function(...) %b\nend" % text
+    code: bytes = _new_runtime().eval(compiler)(text, path.name.encode(), stripped)
     return code
 
 
 class _Shared(NamedTuple):
-    """What each state executes at its start: the prototype of sb_stored, and chunks.
-
-    States keep no debug information of these: it would take 3 KiB of each."""
+    """What each state executes at its start: a chunk, with the prototype of sb_stored."""
 
     prototype: bytes
     environment: bytes
-    root: bytes
-    engine: bytes
 
 
 @cache
@@ -115,22 +109,19 @@ def _shared() -> _Shared:
     core.store_text(b"plain", b"".join(plain.values()))
     core.store_text(b"types", _PROTOTYPE.sub(lambda match: b"" if match[1] in plain else match[0], abi))
     for path in _PARTS:
-        core.store_text(Path(path).name.encode(), _chunk(path))
-    return _Shared(
-        plain[b"sb_stored"],
-        _chunk("internal/sysbench.ffi", stripped=True),
-        _chunk("internal/sysbench", stripped=True),
-        _chunk("internal/sysbench.engine", stripped=True),
-    )
+        # States keep no debug information of what each of them has: it would take 3 KiB.
+        core.store_text(Path(path).name.encode(), _chunk(path, part=True, stripped=path in _ALWAYS))
+    return _Shared(plain[b"sb_stored"], _chunk("internal/sysbench.ffi", stripped=True))
 
 
 # The name of a type of abi.h.
 _TYPE = re.compile(rb"^(?:\}|typedef.*[}\w]) (\w+);$", re.MULTILINE)
 # A function of abi.h, from its type to the semicolon.
 _PROTOTYPE = re.compile(rb"^[\w ]+[ *](\w+)\([^()]*\);$", re.MULTILINE)
-# Internal Lua that a state loads when it is first needed.
+# Internal Lua that every state loads, and what it loads when it is first needed.
+_ALWAYS = ("internal/sysbench", "internal/sysbench.engine")
 _PARTS = (
-    "internal/sysbench.carrier",
+    *_ALWAYS,
     "internal/sysbench.cdef",
     "internal/sysbench.cmdline",
     "internal/sysbench.failure",
@@ -138,22 +129,25 @@ _PARTS = (
     "internal/sysbench.histogram",
     "internal/sysbench.main",
     "internal/sysbench.members",
+    "internal/sysbench.modules",
     "internal/sysbench.rand",
     "internal/sysbench.report",
     "internal/sysbench.restart",
     "internal/sysbench.sql",
+    "internal/sysbench.waiting",
+    "internal/sysbench.workers",
     "compat/legacy",
 )
 
 
-def _to_lua(runtime: LuaRuntime, value: Any) -> Any:
+def to_lua(runtime: LuaRuntime, value: Any) -> Any:
     """A Python value as Lua knows it; texts become byte strings, mappings and sequences tables."""
     if isinstance(value, str):
         return os.fsencode(value)
     if isinstance(value, Mapping):
-        return runtime.table_from({os.fsencode(key): _to_lua(runtime, item) for key, item in value.items()})
+        return runtime.table_from({os.fsencode(key): to_lua(runtime, item) for key, item in value.items()})
     if isinstance(value, Sequence) and not isinstance(value, bytes):
-        return runtime.table_from([_to_lua(runtime, item) for item in value])
+        return runtime.table_from([to_lua(runtime, item) for item in value])
     return value
 
 
@@ -173,6 +167,52 @@ def _lua_options(options: tuple[tuple[str, Value], ...]) -> tuple[dict[bytes, An
     return single, lists
 
 
+def new_state(script: Script) -> tuple[LuaRuntime, Any]:
+    """A Lua state with the search paths of the script, as --luajit-cmd asks for; and what internal Lua has in it."""
+    runtime = _new_runtime()
+    runtime.execute(
+        b"python, package.loaded.python, package.path, package.cpath = nil, nil, ...",
+        os.fsencode(script.search_path()),
+        os.fsencode(script.search_cpath()),
+    )
+    shared = _shared()
+    base = runtime.execute(shared.environment, shared.prototype, name=b"=sysbench.ffi.lua")
+    if script.luajit_cmd:
+        problem = runtime.execute(_chunk("internal/sysbench.luajit"), os.fsencode(script.luajit_cmd))
+        if problem:
+            raise UsageError.fatal(os.fsdecode(problem), about="luajit_cmd")
+    return runtime, base
+
+
+def root_arguments(runtime: LuaRuntime, script: Script) -> tuple[Any, ...]:
+    """What lua/internal/sysbench.lua gets, but for the thread id."""
+    version = REFERENCE.encode()
+    # sysbench.cmdline.argv[0] is the program, as in argv of C.
+    argv = to_lua(runtime, script.argv[1:])
+    argv[0] = os.fsencode(os.path.basename(script.argv[0]))  # noqa: PTH119
+    return version, b"sysbench " + version, argv, to_lua(runtime, script.command), to_lua(runtime, script.name)
+
+
+def options_table(runtime: LuaRuntime, values: Mapping[str, Value]) -> Any:
+    """Options as a Lua table."""
+    single, lists = _lua_options(tuple(values.items()))
+    table = runtime.table_from(single)
+    for name, items in lists.items():
+        table[name] = runtime.table_from(items)
+    return table
+
+
+def check_loaded(script: Script, result: Any) -> None:
+    """Raise UsageError unless engine.load_script has succeeded."""
+    if result is True or result[0]:
+        return
+    if len(result) > 2 and result[2]:
+        raise UsageError.fatal(
+            f"Cannot find benchmark '{script.name}': no such built-in test, file or module", about=script.name or ""
+        )
+    raise UsageError.fatal(os.fsdecode(result[1]))
+
+
 class State:
     """One Lua state with the script's body executed in it; use it in one thread at a time.
 
@@ -180,61 +220,28 @@ class State:
 
     def __init__(self, script: Script, thread_id: int) -> None:
         self.script = script
-        self.thread_id = thread_id
-        self._runtime = _new_runtime()
-        self._runtime.execute(
-            b"python, package.loaded.python, package.path, package.cpath = nil, nil, ...",
-            os.fsencode(script.search_path()),
-            os.fsencode(script.search_cpath()),
-        )
-        shared = _shared()
-        environment = self._runtime.execute(shared.environment, shared.prototype, name=b"=sysbench.ffi.lua")
-        if script.luajit_cmd:
-            problem = self._runtime.execute(_chunk("internal/sysbench.luajit"), os.fsencode(script.luajit_cmd))
-            if problem:
-                raise UsageError.fatal(os.fsdecode(problem), about="luajit_cmd")
-        version = REFERENCE.encode()
-        # sysbench.cmdline.argv[0] is the program, as in argv of C.
-        argv = _to_lua(self._runtime, script.argv[1:])
-        argv[0] = os.fsencode(os.path.basename(script.argv[0]))  # noqa: PTH119
-        self._runtime.execute(
-            shared.root,
-            environment,
-            *(thread_id, version, b"sysbench " + version),
-            *(argv, _to_lua(self._runtime, script.command), _to_lua(self._runtime, script.name)),
-            name=b"=sysbench.lua",
-        )
+        self._runtime, base = new_state(script)
+        environment = base[b"environment"](self._runtime.globals())
+        part = environment[b"part"]
+        part(b"sysbench", thread_id, *root_arguments(self._runtime, script))
         # What comes now takes the room of what has made the state, and not more from the system.
         self._runtime.gccollect()
-        self._engine = self._runtime.execute(shared.engine, environment, name=b"=sysbench.engine.lua")
+        self._engine = part(b"sysbench.engine")
 
     def call(self, function: str, *arguments: Any) -> Any:
         """Call a function of lua/internal/sysbench.engine.lua. Raises UsageError if what the script has made of
         its state breaks even that."""
         try:
-            return self._engine[function.encode()](*(_to_lua(self._runtime, item) for item in arguments))
+            return self._engine[function.encode()](*(to_lua(self._runtime, item) for item in arguments))
         except LuaError as error:
             raise UsageError.fatal(str(error)) from error
-
-    def body(self, function: str, argument: Any) -> Body:
-        """Such a call as a C function without arguments."""
-        address, succeeded = self.call("body", function, argument)
-        return Body(int(address), lambda: bool(succeeded()))
 
     def load(self) -> None:
         """Execute the script's body. Raises UsageError with Lua's message, or if there is no such script."""
         if self.script.name is None:
-            result = self.call("load_text", self.script.text, b"=stdin")
+            check_loaded(self.script, self.call("load_text", self.script.text, b"=stdin"))
         else:
-            result = self.call("load_script", self.script.name)
-        if result is True or result[0]:
-            return
-        if len(result) > 2 and result[2]:
-            raise UsageError.fatal(
-                f"Cannot find benchmark '{self.script.name}': no such built-in test, file or module",
-                about=self.script.name or "",
-            )
-        raise UsageError.fatal(os.fsdecode(result[1]))
+            check_loaded(self.script, self.call("load_script", self.script.name))
 
     def option_rows(self) -> list[Option] | None:
         """The script's options, sorted by name; None if it declares none. Raises UsageError."""
@@ -273,11 +280,7 @@ class State:
 
     def set_options(self, values: Mapping[str, Value]) -> None:
         """Fill `sysbench.opt`; a script that declares no options gets them as globals too."""
-        single, lists = _lua_options(tuple(values.items()))
-        table = self._runtime.table_from(single)
-        for name, items in lists.items():
-            table[name] = self._runtime.table_from(items)
-        self.call("set_options", table, _NEWER_BETWEEN_COMMAS)
+        self.call("set_options", options_table(self._runtime, values), NEWER_BETWEEN_COMMAS)
 
     def command_defined(self, name: str) -> bool:
         """Whether the script has its own command of that name."""

@@ -43,7 +43,8 @@ ALLOWED = {
     "worker": {"core", "log", "system"},
     "workload": {"plan", "stats"},
     "script": {"core", "errors", "options", "resources", "version"},
-    "lua_team": {"core", "errors", "log", "plan", "script", "system"},
+    "shared_state": {"core", "errors", "script"},
+    "lua_team": {"core", "errors", "log", "plan", "script", "shared_state", "system"},
     "lua_workload": {"core", "drivers", "log", "lua_team", "plan", "script", "stats", "workload"},
     "rates": {"errors", "options", "plan"},
     "runner": {

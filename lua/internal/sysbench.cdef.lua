@@ -1,23 +1,10 @@
 -- What scripts get as ffi: LuaJIT's, which lets them declare the core once more.
 -- SPDX-License-Identifier: GPL-2.0-or-later
--- Arguments of the chunk: the table to fill, and the metatable of ffi.C; declare and stored of sysbench.ffi.lua.
-local script_ffi, library, declare, stored = ...
-local cdef, metatype, error, find, gsub, part, pcall, tostring, type =
-   ffi.cdef, ffi.metatype, error, find, gsub, part, pcall, tostring, type
-local index = library.__index
-
--- A script that asks for anything in ffi.C finds everything there.
-local function declare_all()
-   library.__index = index
-   declare("plain")
-   part("sysbench.sql")
-   part("sysbench.histogram")
-end
-
-function library.__index(namespace, name)
-   declare_all()
-   return index(namespace, name)
-end
+-- Argument of the chunk: the table to fill.
+local script_ffi = ...
+local _G, cdef, metatype, typeof, error, find, gsub, pcall, stored, tostring, type =
+   _G, ffi.cdef, ffi.metatype, ffi.typeof, error, find, gsub, pcall, stored, tostring, type
+local declare_all, script_texts, script_metatypes = declare_all, script_texts, script_metatypes
 
 -- Whether a constant of an enum of abi.h is found by the pattern.
 local function is_ours(pattern)
@@ -32,12 +19,21 @@ for name, value in pairs(ffi) do
    script_ffi[name] = value
 end
 
+-- Types are the state's. If several workers share it, the first one's script declares them for all.
+local function is_from_another(declarations, key)
+   return declarations[key] ~= nil and declarations[key] ~= _G
+end
+
 -- LuaJIT takes functions and types twice, but no constant of an enum: one that is declared already gets another
 -- name in the script's text, so that the rest is declared as it says.
 local renamed = 0
 
 function script_ffi.cdef(text, ...)
    declare_all()
+   if is_from_another(script_texts, text) then
+      return
+   end
+   local typed = text
    local ok, message = pcall(cdef, text, ...)
    while not ok do
       local _, _, name = find(tostring(message), "^attempt to redefine '([%w_]+)'")
@@ -49,12 +45,23 @@ function script_ffi.cdef(text, ...)
       text = gsub(text, pattern, "redeclared_" .. renamed .. "_" .. name)
       ok, message = pcall(cdef, text, ...)
    end
+   script_texts[typed] = _G
 end
 
 -- The types of the core are not to be had, as ever.
-function script_ffi.metatype(...)
+function script_ffi.metatype(ct, metatable)
    declare_all()
-   return metatype(...)
+   local key = tostring(typeof(ct))
+   if is_from_another(script_metatypes, key) then
+      return typeof(ct)
+   end
+   -- As if the script had called LuaJIT's own: an error is in the name of nobody.
+   local ok, result = pcall(metatype, ct, metatable)
+   if not ok then
+      error(result, 0)
+   end
+   script_metatypes[key] = _G
+   return result
 end
 
 -- Objects of the core that a script makes itself have their methods, too.
@@ -62,8 +69,7 @@ for _, name in pairs({ "new", "typeof", "cast" }) do
    local real = ffi[name]
    script_ffi[name] = function(...)
       local ct = ...
-      if library.__index ~= index and type(ct) == "string"
-            and (find(ct, "sql_", 1, true) or find(ct, "sb_histogram", 1, true)) then
+      if type(ct) == "string" and (find(ct, "sql_", 1, true) or find(ct, "sb_histogram", 1, true)) then
          declare_all()
       end
       return real(...)

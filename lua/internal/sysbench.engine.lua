@@ -1,17 +1,18 @@
 -- What the engine calls in a state. Every function returns true and results, or false and the error as text.
 -- SPDX-License-Identifier: GPL-2.0-or-later
--- Argument of the chunk: what sysbench.ffi.lua returns.
 -- Traces of these functions would only cost time and memory.
 jit.off(true, true)
-setfenv(1, (...))
-local sb_stored_script, searchpath = native("sb_stored_script"), package.searchpath
+local require, searchpath = _G.require, package.searchpath
 
 local engine = {}
 local kib_collected = collectgarbage("count")
 
 -- Collect garbage if there may be much of it: what follows then takes its room, and not more from the system. A script
--- that loads megabytes is left to LuaJIT's own pace.
+-- that loads megabytes is left to LuaJIT's own pace, and so is a state of many workers.
 local function make_room()
+   if code_is_shared then
+      return
+   end
    local kib = collectgarbage("count")
    if kib > 1.25 * kib_collected and kib < 4096 then
       collectgarbage()
@@ -39,27 +40,30 @@ local function field(object, key)
    return nil
 end
 
--- The file's code from the first state that has read it, or nil.
-local function shared_code(path)
-   local code = sb_stored_script(path)
-   return code ~= nil and loadstring(ffi.string(code + 1, code[0])) or nil
-end
-
 local load_module = package.loaders[2]
+
+-- A file's code as a function of the script's globals; else nil and what is wrong.
+local function load_file(path)
+   local chunk, message = part("sysbench.files").load(path)
+   return chunk and setfenv(chunk, _G), message
+end
 
 -- The loader of modules in Lua: `require` finds, and says, the same as without it.
 package.loaders[2] = function(name)
-   local path = type(package.path) == "string" and searchpath(name, package.path)
-   return path and shared_code(path) or part("sysbench.files").load_module(load_module, name, path)
+   local path, chunk, message = type(package.path) == "string" and searchpath(name, package.path), nil, nil
+   if path then
+      chunk, message = load_file(path)
+   end
+   if message then
+      error(format("error loading module '%s' from file '%s':\n\t%s", name, path, message), 0)
+   end
+   return chunk or load_module(name)
 end
 
 -- Run the script's body: a file that can be read, else a module of that name.
 -- The third result tells whether the name was not found at all.
 function engine.load_script(name)
-   local chunk, message = shared_code(name), nil
-   if not chunk then
-      chunk, message = part("sysbench.files").load(name)
-   end
+   local chunk, message = load_file(name)
    if chunk then
       return checked(pcall(chunk))
    elseif message then
@@ -122,14 +126,9 @@ function engine.run_worker(thread_id)
    return true
 end
 
--- One of these functions for a carrier.
-function engine.body(name, argument)
-   return part("sysbench.carrier")(engine[name], argument)
-end
-
 -- See to what connections have under way, and close those that nobody refers to; whether that went well.
 function engine.close()
-   local sql = parts["sysbench.sql"]
+   local sql = shared_parts["sysbench.sql"]
    local problem = sql and sql.settle()
    if problem then
       part("sysbench.failure").say(problem)

@@ -1,40 +1,71 @@
 -- Files of Lua are read by the first state that needs them; the others get their code from it.
 -- SPDX-License-Identifier: GPL-2.0-or-later
 -- Returns the functions.
-local sb_store_script = native("sb_store_script")
-local error, loadfile, pcall, type = error, loadfile, pcall, type
-local open, dump = open, dump
+local ffi, sb_store_script, sb_stored_script = ffi, native("sb_store_script"), native("sb_stored_script")
+local byte, concat, dump, find, format, load, loadstring, open, sub =
+   byte, concat, dump, find, format, load, loadstring, open, sub
+local PIECE = 65536
 
-local function share(path, chunk)
-   local code = dump(chunk)
-   sb_store_script(path, code, #code)
-   return chunk
+-- Code is kept as a chunk that returns the file's as a function: a new one each time, so that each can have globals of
+-- its own, and all of one prototype, so that they share what is compiled of them.
+local makers = {}
+
+-- The file's text as a chunk, and the text; else nil and what is wrong. What is no Lua is not read to its end.
+local function compile(file, path)
+   local pieces = {}
+   local function next_piece()
+      local piece = file:read(PIECE)
+      if piece and #pieces == 0 then
+         -- As in standard Lua: a byte order mark does not count, nor does a first line that begins with #.
+         piece = find(piece, "^\239\187\191") and sub(piece, 4) or piece
+         while piece and byte(piece) == 35 and not find(piece, "\n", 1, true) do
+            local more = file:read(PIECE)
+            piece = more and "#" .. more or nil
+         end
+         piece = piece and byte(piece) == 35 and sub(piece, (find(piece, "\n", 1, true))) or piece
+      end
+      pieces[#pieces + 1] = piece
+      return piece
+   end
+   local chunk, message = load(next_piece, "@" .. path)
+   return chunk, chunk and concat(pieces) or message
+end
+
+local function maker_of(chunk, text, path)
+   local maker = byte(text) ~= 27 and loadstring("return function(...) " .. text .. "\nend", "@" .. path)
+   -- Byte code is what it is, and a text may be at a limit of the compiler's.
+   return maker or loadstring(format("return loadstring(%q)", dump(chunk)))
 end
 
 local files = {}
 
--- What LuaJIT's own loader of modules says of one; its path if it has been found.
-function files.load_module(load_module, name, path)
-   local ok, result = pcall(load_module, name)
-   if not ok then
-      error(result, 0)
+-- A script or module as a function; else nil, and what is wrong with it, if it could be read.
+function files.load(path)
+   local maker = makers[path]
+   local code = not maker and sb_stored_script(path) or nil
+   if code ~= nil then
+      maker = loadstring(ffi.string(code + 1, code[0]))
+   elseif not maker then
+      local file = open(path, "rb")
+      if not file then
+         return nil
+      end
+      local _, problem = file:read(0)
+      if problem then
+         file:close()
+         return nil
+      end
+      local chunk, text = compile(file, path)
+      file:close()
+      if not chunk then
+         return nil, text
+      end
+      maker = maker_of(chunk, text, path)
+      local dumped = dump(maker)
+      sb_store_script(path, dumped, #dumped)
    end
-   return path and type(result) == "function" and share(path, result) or result
-end
-
--- The script as a function; else what is wrong with it, or nil if there is no such file to read.
-function files.load(name)
-   local file = open(name, "rb")
-   if not file then
-      return nil
-   end
-   local _, problem = file:read(0)
-   file:close()
-   if problem then
-      return nil
-   end
-   local chunk, message = loadfile(name)
-   return chunk and share(name, chunk), message
+   makers[path] = code_is_shared and maker or nil
+   return maker()
 end
 
 return files

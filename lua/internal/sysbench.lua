@@ -1,10 +1,8 @@
 -- What scripts see of sysbench: its fields and functions; and the default event loop.
 -- SPDX-License-Identifier: GPL-2.0-or-later
--- Arguments of the chunk: what sysbench.ffi.lua returns; thread id, version, version string; argv as a table, command
--- or nil, script path or nil.
-local kept, tid, version, version_string, argv, command, script_path = ...
-local native, part, stdout = kept.native, kept.part, io.stdout
-setfenv(1, kept)
+-- Arguments of the chunk: thread id, version, version string; argv as a table, command or nil, script path or nil.
+local tid, version, version_string, argv, command, script_path = ...
+local stdout = _G.io.stdout
 
 sysbench.tid, sysbench.version, sysbench.version_string = tid, version, version_string
 sysbench.error = { NONE = 0, RESTART_EVENT = 1 }
@@ -14,16 +12,17 @@ sysbench.hooks = {}
 -- themselves. There are many of them in each state, so they are small, with two upvalues: until then, `real` is the
 -- name.
 local function late(functions, name_of_part, names)
+   local loaded = shared_parts[name_of_part]
    local function load(name) return part(name_of_part)[name] end
    local function add(real)
-      functions[real] = function(...)
+      functions[real] = loaded and loaded[real] or function(...)
          if type(real) == "string" then
             real = load(real)
          end
          return real(...)
       end
    end
-   for name in names:gmatch("%S+") do
+   for name in gmatch(names, "%S+") do
       add(name)
    end
    return functions
@@ -56,8 +55,8 @@ late(_G, "legacy", "sb_rand sb_rand_uniform sb_rand_gaussian sb_rand_special sb_
     "db_bind_param db_bind_result db_execute db_store_results db_free_results db_close")
 _G.DB_ERROR_NONE, _G.DB_ERROR_RESTART_TRANSACTION, _G.DB_ERROR_FAILED = 0, 1, 2
 sysbench.db = { DB_ERROR_NONE = 0, DB_ERROR_RESTART_TRANSACTION = 1, DB_ERROR_FAILED = 2 }
-for name in ("connect disconnect query bulk_insert_init bulk_insert_next bulk_insert_done prepare bind_param " ..
-             "bind_result execute store_results free_results close"):gmatch("%S+") do
+for name in gmatch("connect disconnect query bulk_insert_init bulk_insert_next bulk_insert_done prepare bind_param " ..
+                   "bind_result execute store_results free_results close", "%S+") do
    sysbench.db[name] = _G["db_" .. name]
 end
 
@@ -77,7 +76,7 @@ function _G.os.exit(...)
    exit(...)
 end
 
-local sb_event_next, pcall = native("sb_event_next"), pcall
+local sb_event_next, native, part, pcall = native("sb_event_next"), native, part, pcall
 
 local function thread_run(thread_id)
    while sb_event_next(thread_id) do

@@ -1,7 +1,7 @@
 -- sysbench.sql: drivers, connections, statements, parameters and results, as methods of the core's structs.
 -- SPDX-License-Identifier: GPL-2.0-or-later
 -- Returns what belongs into sysbench.sql.
-local ffi, metatype, sysbench = ffi, ffi.metatype, sysbench
+local ffi, metatype, running = ffi, ffi.metatype, running
 local NULL = nil
 local DB_ERROR_NONE, DB_ERROR_FATAL = native("DB_ERROR_NONE"), native("DB_ERROR_FATAL")
 local BIGINT, DOUBLE = native("SQL_TYPE_BIGINT"), native("SQL_TYPE_DOUBLE")
@@ -17,8 +17,8 @@ local db_no_result, db_create, db_connection_create, db_connection_release, db_c
    native("db_statement_release"), native("db_bulk_insert_init"), native("db_bulk_insert_next"),
    native("db_bulk_insert_done"), native("db_bind_create"), native("db_param_release"), native("db_bind_param"),
    native("db_execute"), native("db_close"), native("db_param_set_string"), native("db_param_set_rand_str")
-local _G, assert, error, pairs, rawequal, rawset, select, setmetatable, tonumber, tostring, type, unpack =
-   _G, assert, error, pairs, rawequal, rawset, select, setmetatable, tonumber, tostring, type, unpack
+local assert, error, pairs, rawequal, rawset, select, setmetatable, tonumber, tostring, type, unpack =
+   assert, error, pairs, rawequal, rawset, select, setmetatable, tonumber, tostring, type, unpack
 local format, part = format, part
 
 -- Mistakes are told in the name of the script's line, which is level 3 from these functions. Type checks cost
@@ -50,10 +50,11 @@ local function raise(con, query)
       sql_state = ffi.string(con.sql_state),
       sql_errmsg = ffi.string(con.sql_errmsg),
    }
-   rawset(_G, "errdesc", err)
-   local hook = sysbench.hooks.sql_error_ignorable
+   local script = running()
+   rawset(script._G, "errdesc", err)
+   local hook = script.sysbench.hooks.sql_error_ignorable
    if con.error ~= DB_ERROR_FATAL or (hook and hook(err)) then
-      err.errcode = sysbench.error.RESTART_EVENT
+      err.errcode = script.sysbench.error.RESTART_EVENT
       error(err, 3)
    end
    error(format("SQL error, errno = %d, state = '%s': %s", err.sql_errno, err.sql_state, err.sql_errmsg), 3)
@@ -81,7 +82,7 @@ end
 
 function driver:connect()
    check_self(self, driver_type, "connect")
-   local con = db_connection_create(self, sysbench.tid)
+   local con = db_connection_create(self, running().sysbench.tid)
    if con == NULL then
       error("connection creation failed", 2)
    end

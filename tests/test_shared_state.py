@@ -1,0 +1,202 @@
+"""Workers of a carrier share a Lua state: scripts see what they see in one of their own."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.support.proc import Result
+from tests.support.reference import ours
+
+SQLITE = ("--db-driver=sqlite", "--sqlite-db=:memory:")
+
+# Each prints lines that begin with "> ", the same whichever way its workers run.
+SCRIPTS = {
+    "globals": """
+        count = 0
+        local mine = {}
+        function thread_init(id) name = "worker " .. id; mine[1] = id end
+        function event(id)
+           count = count + 1
+           assert(name == "worker " .. id and mine[1] == id and thread_id == id and sysbench.tid == id)
+           assert(_G.count == count and getfenv(0) == _G and getfenv(1) == _G)
+        end
+        function thread_done(id) print("> " .. id .. " " .. count) end
+        """,
+    "libraries": """
+        function string.mine(s) return s .. name end
+        table.mine, math.mine = {}, function() return name end
+        function thread_init(id) name = "w" .. id; table.mine[1] = id end
+        function event(id)
+           assert(("x"):mine() == "xw" .. id and string.mine("y") == "yw" .. id)
+           assert(table.mine[1] == id and math.mine() == name and require("math") == math)
+           assert(package.loaded.string == string and package.loaded._G == _G)
+        end
+        function thread_done(id) print("> " .. ("z"):mine()) end
+        """,
+    "modules": """
+        local m = require("counter")
+        assert(require("counter") == m and package.loaded.counter == m)
+        local old = require("old.style")
+        package.preload.made = function(...) return { name = ... } end
+        assert(require("made").name == "made")
+        assert(type(require("jit.util").funcinfo) == "function" and require("ffi") == ffi and require("bit") == bit)
+        local ok, message = pcall(require, "no.such.module")
+        assert(not ok and message:find("no field package.preload['no.such.module']", 1, true), message)
+        assert(message:find("no file './no/such/module.lua'", 1, true), message)
+        assert(select(2, pcall(require, "broken")):find("^error loading module 'broken' from file '[^']*broken.lua':"))
+        function thread_init(id) for i = 1, id do m.add() end; old.set(id) end
+        function event(id) assert(m.value() == id and old.get() == id and old._NAME == "old.style") end
+        function thread_done(id) print("> " .. m.value() .. old.get()) end
+        """,
+    "files": """
+        local folder = string.match(test, "(.*/)") or ""
+        dofile(folder .. "globals.inc")
+        local f = loadfile(folder .. "globals.inc")
+        assert(getfenv(f) == _G)
+        assert(not pcall(dofile, "none.lua") and loadfile("none.lua") == nil)
+        local g = loadstring("from_text = (from_text or 0) + 1")
+        function thread_init(id) g(); f() end
+        function event(id) assert(from_text == 1 and from_file == 2) end
+        function thread_done(id) print("> " .. id .. from_text .. from_file) end
+        """,
+    "declarations": """
+        ffi.cdef("typedef struct { int x; double y; } point; enum { MINE = 7 }; int getpid(void);")
+        local point = ffi.metatype("point", { __index = { sum = function(p) return p.x + p.y end } })
+        function event(id)
+           local p = point(id, 0.5)
+           assert(p:sum() == id + 0.5 and ffi.C.MINE == 7 and ffi.C.getpid() > 0)
+           assert(ffi.C.SB_CNT_MAX == 8)
+        end
+        function thread_done(id) print("> " .. id) end
+        """,
+    "output": """
+        local name = os.tmpname()
+        function thread_init(id) io.output(name); io.write(id, " begins") end
+        function event(id) end
+        function thread_done(id)
+           io.write(", ends"); io.close(); io.output(io.stdout)
+           io.input(name)
+           local text = io.read("*a")
+           io.close(io.input())
+           for line in io.lines(name) do assert(line == text) end
+           io.write("> ", text, "\\n")
+           os.remove(name)
+        end
+        """,
+    "coroutines": """
+        function thread_init(id) con = sysbench.sql.driver():connect(); end
+        local function numbers(id)
+           return coroutine.wrap(function()
+              for i = 1, 3 do coroutine.yield(tonumber(con:query_row("SELECT " .. (id + i)))) end
+           end)
+        end
+        function event(id)
+           local sum = 0
+           for n in numbers(id) do sum = sum + n end
+           assert(sum == 3 * id + 6)
+           assert(not pcall(coroutine.yield))
+           local list = { 3, 1, 2 }
+           table.sort(list, function(a, b) con:query("SELECT 1") return a < b end)
+           assert(list[1] == 1 and list[3] == 3)
+           assert(("abc"):gsub(".", function(c) return c .. con:query_row("SELECT " .. id) end)
+                  == ("a%db%dc%d"):format(id, id, id))
+           local lazy = setmetatable({}, { __index = function(_, k) return con:query_row("SELECT '" .. k .. "'") end })
+           assert(lazy["k" .. id] == "k" .. id)
+           local ok, err = pcall(function() con:query("SELECT 1") error({ id = id }) end)
+           assert(not ok and err.id == id)
+           assert(select(2, xpcall(error, function() return con:query_row("SELECT " .. id) end)) == tostring(id))
+        end
+        function thread_done(id) print("> " .. id) end
+        """,
+    "errors": """
+        function thread_init(id) con = sysbench.sql.driver():connect() end
+        sysbench.hooks.sql_error_ignorable = function(err) hooked = err.query return true end
+        function event(id)
+           local ok, err = pcall(con.query, con, "SELECT wrong" .. id)
+           assert(not ok and err.errcode == sysbench.error.RESTART_EVENT)
+           assert(hooked == "SELECT wrong" .. id and errdesc.query == hooked and errdesc.connection == con)
+           assert(not pcall(con.query, con) and not pcall(con.query, nil, "SELECT 1"))
+        end
+        function thread_done(id) print("> " .. hooked) end
+        """,
+    "options": """
+        sysbench.cmdline.options = { mine = { "An option", 5 }, list = { "A list", { "a", "b" } } }
+        function thread_init(id) sysbench.opt.mine = sysbench.opt.mine + id; sysbench.opt.list[3] = "c" .. id end
+        function event(id) assert(sysbench.opt.mine == 5 + id and #sysbench.opt.list == 3) end
+        function thread_done(id) print("> " .. sysbench.opt.mine .. table.concat(sysbench.opt.list)) end
+        """,
+    "loops of their own": """
+        function thread_run(id)
+           done = 0
+           while done < 50 and ffi.C.sb_more_events(id) do
+              ffi.C.sb_event_start(id)
+              done = done + 1
+              ffi.C.sb_event_stop(id)
+           end
+        end
+        function event() end
+        function thread_done(id) print("> " .. id .. " " .. done) end
+        """,
+    "names of 0.5": """
+        function thread_init(id) db_connect(); set = sb_rand_uniform(id, id) end
+        function event(id)
+           db_query("SELECT 1")
+           local s = db_prepare("SELECT ?")
+           db_bind_param(s, { id })
+           db_execute(s)
+           db_close(s)
+           assert(set == id and thread_id == id)
+        end
+        function thread_done(id) print("> " .. set) db_disconnect() end
+        """,
+}
+OPTIONS = {
+    "coroutines": SQLITE, "errors": SQLITE, "names of 0.5": SQLITE,
+    "loops of their own": ("--rate=2000",),
+}
+# Each worker has 50 events.
+LIMIT = """
+local whole_event, events = event, 0
+function event(id) events = events + 1; whole_event(id); return events == 50 end
+"""
+FILES = {
+    "counter.lua": "local n = 0\nreturn { add = function() n = n + 1 end, value = function() return n end }\n",
+    "old/style.lua": 'module(..., package.seeall)\nfunction set(v) value = v end\nfunction get() return value end\n',
+    "broken.lua": "this is no Lua\n",
+    "globals.inc": "from_file = (from_file or 0) + 1\n",
+}
+
+
+ON_A_SERVER = ("coroutines", "errors", "names of 0.5")
+
+
+def run(folder: Path, script: str, *options: str) -> Result:
+    for name, text in FILES.items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(text)
+    (folder / "script.lua").write_text(script + LIMIT)
+    arguments = ("--threads=7", "--time=0", "--events=0", "--verbosity=0", *options)
+    return ours("./script.lua", *arguments, "run", cwd=folder)
+
+
+def lines(result: Result) -> list[str]:
+    return sorted(line for line in result.stdout.splitlines() if line.startswith("> "))
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_the_same_as_with_states_of_their_own(name: str, tmp_path: Path) -> None:
+    options = OPTIONS.get(name, ())
+    alone = run(tmp_path, SCRIPTS[name], *options)
+    together = run(tmp_path, SCRIPTS[name], *options, "--multiplex=2")
+    assert len(lines(alone)) == 7, alone.stdout
+    assert lines(together) == lines(alone), together.stdout
+    assert alone.status == together.status == 0
+
+
+@pytest.mark.parametrize("name", ON_A_SERVER)
+def test_the_same_on_a_database_that_they_wait_for(name: str, database: list[str], tmp_path: Path) -> None:
+    alone = run(tmp_path, SCRIPTS[name], *database)
+    together = run(tmp_path, SCRIPTS[name], *database, "--multiplex=2")
+    assert len(lines(alone)) == 7, alone.stdout
+    assert lines(together) == lines(alone), together.stdout
+    assert alone.status == together.status == 0
