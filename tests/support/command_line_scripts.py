@@ -97,7 +97,8 @@ sysbench.cmdline.commands = {
     "returns_zero.lua": "local n = 0 function event() n = n + 1 if n == 3 then return 0 end end",
     "returns_table.lua": "local n = 0 function event() n = n + 1 if n == 3 then return {} end end",
     "returns_false.lua": "function event() return false end",
-    "own_loop.lua": EVENT + "function thread_run(id) for i = 1, 3 do io.write('turn ' .. id .. ' ' .. i .. '\\n') end end",
+    "own_loop.lua": EVENT
+    + "function thread_run(id) for i = 1, 3 do io.write('turn ' .. id .. ' ' .. i .. '\\n') end end",
     "own_loop_events.lua": EVENT
     + """
 ffi.cdef('bool sb_more_events(int); void sb_event_start(int); void sb_event_stop(int);')
