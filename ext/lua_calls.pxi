@@ -134,8 +134,10 @@ cdef void add_waiting_call(lua_State *state, const char *name, waiting_call call
 
 cdef void lua_run_worker(void *state) noexcept nogil:
     """Run a coroutine that has not begun to its end. It handles all errors itself."""
+    cdef const char *message
     if lua.pcall(<lua_State *>state, 0, 0, 0) != 0:
-        sb_log(LOG_FATAL, lua.tolstring(<lua_State *>state, -1, NULL))
+        message = lua.tolstring(<lua_State *>state, -1, NULL)
+        sb_log(LOG_FATAL, message if message != NULL else <const char *>b"a worker has ended with an error")
         sb_run_fail()
 
 

@@ -13,8 +13,11 @@ from sysbench_py.script import Script, State
 from sysbench_py.shared_state import SharedState
 from sysbench_py.system import let_servers_work
 
-# What a worker's thread, numbers and Lua state take at least; a script's own tables come on top.
-WORKER_BYTES = 128 * 1024
+
+def worker_bytes(plan: Plan) -> int:
+    """What a worker takes at least; a script's own tables come on top."""
+    # A thread, its numbers and a Lua state; or a C stack, the numbers, and globals with copies of the libraries.
+    return 32 * 1024 if plan.multiplex else 128 * 1024
 
 
 class LuaTeam:

@@ -15,7 +15,7 @@ from sysbench_py.errors import ExitStatus, UsageError
 from sysbench_py.help import options_text
 from sysbench_py.interrupts import Interrupts
 from sysbench_py.log import NOTICE, log, say
-from sysbench_py.lua_team import WORKER_BYTES, LuaTeam
+from sysbench_py.lua_team import LuaTeam, worker_bytes
 from sysbench_py.options import Option, OptionSet
 from sysbench_py.plan import Plan
 from sysbench_py.progress import CommandProgress
@@ -84,7 +84,7 @@ class ScriptCommands:
     def _start(self, command: str | None) -> State:
         """The main state for a command, as if the process had just begun."""
         self._interrupts.begin(command)
-        check_threads(self._plan, WORKER_BYTES)
+        check_threads(self._plan, worker_bytes(self._plan))
         set_up_rand(self._plan)
         libc = core.rand_start_command()
         core.rng_enter(-1)

@@ -3,7 +3,9 @@
 from pathlib import Path
 
 import pytest
+from lupa import luajit21
 
+from sysbench_py import _core, core
 from tests.support.proc import Result
 from tests.support.reference import ours
 
@@ -200,3 +202,26 @@ def test_the_same_on_a_database_that_they_wait_for(name: str, database: list[str
     assert len(lines(alone)) == 7, alone.stdout
     assert lines(together) == lines(alone), together.stdout
     assert alone.status == together.status == 0
+
+
+def test_workers_that_share_a_state_take_a_fraction_of_the_memory(tmp_path: Path) -> None:
+    script = """
+        function event() return true end
+        function done()
+           for line in io.lines("/proc/self/status") do
+              local kib = line:match("^VmHWM:%s+(%d+)")
+              if kib then print("> " .. kib) end
+           end
+        end
+        """
+    (tmp_path / "script.lua").write_text(script)
+    words = ("script.lua", "--threads=1000", "--verbosity=0")
+    alone, together = (ours(*words, *way, "run", cwd=tmp_path) for way in ((), ("--multiplex=1",)))
+    ((_, kib_alone),), ((_, kib_together),) = ([line.split() for line in lines(result)] for result in (alone, together))
+    assert int(kib_together) < 0.6 * int(kib_alone)
+
+
+def test_a_module_without_functions_of_lua_is_refused() -> None:
+    assert not core.lua_load(b"/no/such/module.so")
+    assert not core.lua_load(_core.__file__.encode())
+    assert core.lua_load(luajit21.__file__.encode())

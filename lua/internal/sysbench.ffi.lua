@@ -67,7 +67,10 @@ end
 function base.replace(functions)
    local original = index
    function index(namespace, name)
-      return functions[name] or original(namespace, name)
+      if functions[name] then
+         return functions[name]
+      end
+      return original(namespace, name)
    end
 end
 
