@@ -13,7 +13,7 @@ MARIADB_GOALS = ((4, 1.0, 0.85, 0.95, 0.8), (32, 1.0, 0.8, 0.95, 0.65), (256, 1.
 POSTGRES_GOALS = ((4, 1.0, 0.85, 0.7), (32, 1.0, 0.8, 0.6), (256, 1.0, 0.6, 0.4))
 
 
-def _multiplexed(name: str, server: str, carriers: int, threads: int, rate: float | None, cpu: float) -> Row:
+def _multiplexed(name: str, server: str, carriers: int, threads: int, rate: float | None, cpu: float | None) -> Row:
     arguments = f"{POINTS} {server} --threads={threads} --time={{time}}"
     return Row(
         f"{name}, {threads} thr., --multiplex={carriers}",
@@ -30,6 +30,8 @@ def _servers() -> Iterator[Row]:
             figures = {QUERIES: rate, CPU_PER_QUERY: cpu}
             yield against_reference(f"{name}, {threads} thr.", f"{POINTS} {server} --threads={threads}", figures)
             yield _multiplexed(name, server, 2, threads, multiplexed_rate, multiplexed_cpu)
+            # What is right where the server runs on the same machine.
+            yield _multiplexed(name, server, 1, threads, None, None)
     name = "point select, PostgreSQL"
     for threads, rate, cpu, multiplexed_cpu in POSTGRES_GOALS:
         figures = {QUERIES: rate, CPU_PER_QUERY: cpu}

@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 from lupa import luajit21
+from psycopg2 import _psycopg
 
-from sysbench_py import _core, core
+from sysbench_py import core
 from tests.support.proc import Result
 from tests.support.reference import ours
 
@@ -223,5 +224,5 @@ def test_workers_that_share_a_state_take_a_fraction_of_the_memory(tmp_path: Path
 
 def test_a_module_without_functions_of_lua_is_refused() -> None:
     assert not core.lua_load(b"/no/such/module.so")
-    assert not core.lua_load(_core.__file__.encode())
+    assert not core.lua_load(_psycopg.__file__.encode())
     assert core.lua_load(luajit21.__file__.encode())

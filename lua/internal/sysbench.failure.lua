@@ -2,7 +2,7 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 -- Returns the functions.
 local sb_log, sb_run_fail = native("sb_log"), native("sb_run_fail")
-local error, format, tonumber, tostring, type = error, format, tonumber, tostring, type
+local error, format, gsub, tonumber, tostring, type = error, format, gsub, tonumber, tostring, type
 local FATAL = 0
 
 local failure = {}
@@ -10,7 +10,8 @@ local failure = {}
 -- Errors are any Lua value; messages are text.
 function failure.text_of(err)
    if type(err) == "string" or type(err) == "number" then
-      return tostring(err)
+      -- Parts that every state has are kept without the numbers of lines.
+      return (gsub(tostring(err), "^%?:0: ", ""))
    elseif type(err) == "table" and type(err.sql_errmsg) == "string" then
       return format("SQL error, errno = %d, state = '%s': %s", err.sql_errno or 0, err.sql_state or "", err.sql_errmsg)
    end

@@ -78,16 +78,35 @@ end
 
 local sb_event_next, native, part, pcall = native("sb_event_next"), native, part, pcall
 
-local function thread_run(thread_id)
+-- A script without the function is told what pcall would tell it.
+local function call(f, ...)
+   return f(...)
+end
+
+-- Events follow each other in one loop that compiled code need not leave: an error ends it. True if an event wants no more.
+local function run_events(thread_id)
    while sb_event_next(thread_id) do
-      local ok, result = pcall(event, thread_id)
-      if not ok then
-         ok, result = part("sysbench.restart")(thread_id, result)
-      end
-      if not ok or result then
-         native("sb_event_cancel")(thread_id)
-         return
+      if call(event, thread_id) then
+         return true
       end
    end
+   return false
 end
+
+local function thread_run(thread_id)
+   local ok, stopped = pcall(run_events, thread_id)
+   while not ok do
+      ok, stopped = part("sysbench.restart")(thread_id, stopped)
+      if not ok then
+         stopped = true
+         break
+      elseif not stopped then
+         ok, stopped = pcall(run_events, thread_id)
+      end
+   end
+   if stopped then
+      native("sb_event_cancel")(thread_id)
+   end
+end
+setfenv(run_events, _G)
 _G.thread_run = setfenv(thread_run, _G)

@@ -21,19 +21,22 @@ local function connection(n) return cast(connection_type, n) end
 local function result(n) return cast(result_type, n) end
 local function statement(n) return cast(statement_type, n) end
 
+-- The next trace begins where a call has returned, if the number of its results is known: so they go to a local.
 local functions = {}
 
 local function of_worker(name, convert)
    local call = calls[name]
    functions[name] = function(thread_id)
-      return convert(call(tonumber(thread_id)))
+      local n = call(tonumber(thread_id))
+      return convert(n)
    end
 end
 
 local function of_object(name, convert)
    local call = calls[name]
    functions[name] = function(object)
-      return convert(call(number_of(object), object))
+      local n = call(number_of(object), object)
+      return convert(n)
    end
 end
 
@@ -43,7 +46,8 @@ local function of_text(name, convert)
       if type(text) ~= "string" then
          text = string_of(text, length)
       end
-      return convert(call(number_of(object), text, object))
+      local n = call(number_of(object), text, object)
+      return convert(n)
    end
 end
 
@@ -76,7 +80,8 @@ function functions.sb_event_next(thread_id)
 end
 
 function functions.db_connection_create(driver, thread_id)
-   return connection(calls.db_connection_create(number_of(driver), tonumber(thread_id), driver))
+   local n = calls.db_connection_create(number_of(driver), tonumber(thread_id), driver)
+   return connection(n)
 end
 
 function functions.db_bind_param(stmt, params, n)
