@@ -46,6 +46,7 @@ void sb_event_cancel(int thread_id);
 bool sb_event_may_restart(int thread_id);
 void sb_run_fail(void);
 bool sb_run_exit(int status);
+int sb_running_worker(void);
 void sb_worker_done(int thread_id);
 
 /* The threads of a parallel command. */

@@ -54,7 +54,6 @@ cdef extern from *:
     void *sb_running_fiber      # NULL if the calling thread is the worker
 
 cdef enum:
-    FIBER_STACK_SIZE = 262144   # of address space; memory is what is touched of it
     FIBER_GUARD_SIZE = 4096
     FIBER_EVENTS = 256          # taken from epoll at a time
     FIBER_TURN_NS = 200000      # a worker whose events do not wait gives way after so long
@@ -91,6 +90,7 @@ cdef struct watched_fd:
 
 cdef struct carrier:
     sb_context context
+    size_t stack_size           # of each worker, in address space; memory is what is touched of it
     int epoll
     int live
     fiber_line ready
@@ -118,6 +118,12 @@ cdef inline fiber *free_fiber() noexcept nogil:
     """NULL also if it must not leave the processor now."""
     cdef fiber *f = <fiber *>sb_running_fiber
     return f if f != NULL and f.may_leave else NULL
+
+
+cdef public int sb_running_worker() noexcept nogil:
+    """The thread id of the worker whose turn it is on the calling thread; -1 if a carrier runs none."""
+    cdef fiber *f = this_fiber()
+    return f.thread_id if f != NULL else -1
 
 
 # -- what workers call, on their own stack
@@ -319,7 +325,7 @@ cdef void carrier_resume(carrier *c, fiber *f) noexcept nogil:
     if f.ended:
         fiber_end_events(f)
         c.live -= 1
-        munmap(f.stack, FIBER_STACK_SIZE)
+        munmap(f.stack, c.stack_size)
         f.stack = NULL
 
 
@@ -398,7 +404,7 @@ cdef void carrier_loop(carrier *c) noexcept nogil:
 
 cdef int fiber_init(fiber *f, carrier *c, int thread_id, fiber_body body, void *argument) noexcept nogil:
     """Give the fiber a stack, with a page below it that nobody may touch; -1 without memory."""
-    cdef void *stack = mmap(NULL, FIBER_STACK_SIZE, PROT_READ | PROT_WRITE,
+    cdef void *stack = mmap(NULL, c.stack_size, PROT_READ | PROT_WRITE,
                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0)
     if stack == MAP_FAILED:
         return -1
@@ -408,7 +414,7 @@ cdef int fiber_init(fiber *f, carrier *c, int thread_id, fiber_body body, void *
     f.thread_id = thread_id
     f.body = body
     f.argument = argument
-    sb_context_make(&f.context, f.stack + FIBER_GUARD_SIZE, FIBER_STACK_SIZE - FIBER_GUARD_SIZE, fiber_begin)
+    sb_context_make(&f.context, f.stack + FIBER_GUARD_SIZE, c.stack_size - FIBER_GUARD_SIZE, fiber_begin)
     line_put(&c.ready, f)
     c.live += 1
     c.at_events += 1

@@ -183,17 +183,24 @@ def lua_give_calls(size_t coroutine, bytes name not None) -> None:
     lua.setfield(state, LUA_GLOBALS, name)
 
 
-def carrier_run(list coroutines not None) -> None:
+def lua_run(size_t coroutine) -> None:
+    """Run a coroutine that has not begun, by its address, to its end."""
+    with nogil:
+        lua_run_worker(<void *>coroutine)
+
+
+def carrier_run(list coroutines not None, size_t stack_size) -> None:
     """Run workers on the calling thread, in turn, until all have ended.
 
-    `coroutines` has (thread id, address of a coroutine that has not begun) of each, all of one Lua state. Raises
-    MemoryError before any of them has begun."""
+    `coroutines` has (thread id, address of a coroutine that has not begun) of each, all of one Lua state. Each gets a C
+    stack of `stack_size` bytes, in whole pages. Raises MemoryError before any of them has begun."""
     global carrier_lag_ns
     cdef int n = <int>len(coroutines)
     cdef int i
     cdef carrier c
     cdef fiber *fibers = <fiber *>calloc(n or 1, sizeof(fiber))
     memset(&c, 0, sizeof(c))
+    c.stack_size = (stack_size + FIBER_GUARD_SIZE - 1) // FIBER_GUARD_SIZE * FIBER_GUARD_SIZE
     c.sleeping = <fiber **>malloc((n or 1) * sizeof(fiber *))
     c.epoll = epoll_create1(EPOLL_CLOEXEC)
     try:
@@ -209,7 +216,7 @@ def carrier_run(list coroutines not None) -> None:
     finally:
         for i in range(n if fibers != NULL else 0):
             if fibers[i].stack != NULL:
-                munmap(fibers[i].stack, FIBER_STACK_SIZE)
+                munmap(fibers[i].stack, c.stack_size)
         free(fibers)
         free(c.sleeping)
         free(c.watched)

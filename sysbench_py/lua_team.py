@@ -12,6 +12,7 @@ from sysbench_py.plan import Plan
 from sysbench_py.script import Script, State
 from sysbench_py.shared_state import SharedState
 from sysbench_py.system import let_servers_work
+from sysbench_py.worker import MIN_STACK_SIZE_BYTES
 
 
 def worker_bytes(plan: Plan) -> int:
@@ -27,6 +28,7 @@ class LuaTeam:
         self._script = script
         self._options = options
         self._multiplexed = plan.multiplex > 0
+        self._stack_size_bytes = max(plan.thread_stack_size_bytes, MIN_STACK_SIZE_BYTES)
 
     def run_events(self, thread_ids: Sequence[int]) -> bool:
         """The whole lives of these workers in a run; whether nothing failed."""
@@ -53,7 +55,7 @@ class LuaTeam:
         let_servers_work()
         bodies = [(thread_id, workers.body(thread_id, function, argument(thread_id))) for thread_id in workers.loaded]
         try:
-            core.carrier_run(bodies)
+            core.carrier_run(bodies, self._stack_size_bytes)
         except MemoryError as error:
             log(FATAL, f"{error}: use fewer --threads")
             for _ in bodies:

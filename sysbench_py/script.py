@@ -134,6 +134,8 @@ _PARTS = (
     "internal/sysbench.report",
     "internal/sysbench.restart",
     "internal/sysbench.sql",
+    "internal/sysbench.strings",
+    "internal/sysbench.turns",
     "internal/sysbench.waiting",
     "internal/sysbench.workers",
     "compat/legacy",

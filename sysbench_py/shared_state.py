@@ -37,7 +37,7 @@ class SharedState:
         self._runtime, base = new_state(script)
         lua = self._runtime.globals()
         unused = self._runtime.execute(b"local unused = coroutine.create(print) return unused, ('%p'):format(unused)")
-        core.lua_give_calls(int(unused[1], 16), _CALLS)
+        core.lua_give_calls(_address(unused[1]), _CALLS)
         calls = lua[_CALLS]
         lua[_CALLS] = None
         self._team = base[b"part"](b"sysbench.workers", lua, calls, *root_arguments(self._runtime, script))
@@ -46,17 +46,19 @@ class SharedState:
     def load(self, thread_id: int) -> None:
         """Make a worker, execute the script's body, and fill sysbench.opt. Raises UsageError with Lua's message."""
         text = self._script.text if self._script.name is None else None
-        check_loaded(self._script, self._call("add", thread_id, text))
+        core.lua_run(_address(self._call("add", thread_id, text)))
+        check_loaded(self._script, self._call("results", thread_id))
         self._call("set_options", thread_id, self._options, NEWER_BETWEEN_COMMAS)
         self.loaded.append(thread_id)
 
     def body(self, thread_id: int, function: str, argument: int | str) -> int:
         """The address of a coroutine that will call a function of lua/internal/sysbench.engine.lua."""
-        return int(self._call("body", thread_id, function, argument), 16)
+        return _address(self._call("call_later", thread_id, function, argument))
 
     def succeeded(self, thread_id: int) -> bool:
         """What that function has returned."""
-        return bool(self._call("succeeded", thread_id))
+        ok, *_ = self._call("results", thread_id)
+        return bool(ok)
 
     def close(self) -> bool:
         """Close connections that nobody refers to; false, after a message, if a bulk insert under way has failed."""
@@ -67,3 +69,7 @@ class SharedState:
             return self._team[function.encode()](*(to_lua(self._runtime, item) for item in arguments))
         except LuaError as error:
             raise UsageError.fatal(str(error)) from error
+
+
+def _address(text: bytes) -> int:
+    return int(text, 16)

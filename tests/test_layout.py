@@ -44,7 +44,7 @@ ALLOWED = {
     "workload": {"plan", "stats"},
     "script": {"core", "errors", "options", "resources", "version"},
     "shared_state": {"core", "errors", "script"},
-    "lua_team": {"core", "errors", "log", "plan", "script", "shared_state", "system"},
+    "lua_team": {"core", "errors", "log", "plan", "script", "shared_state", "system", "worker"},
     "lua_workload": {"core", "drivers", "log", "lua_team", "plan", "script", "stats", "workload"},
     "rates": {"errors", "options", "plan"},
     "runner": {

@@ -36,6 +36,92 @@ SCRIPTS = {
         end
         function thread_done(id) print("> " .. ("z"):mine()) end
         """,
+    "replaced functions of libraries": """
+        local upper = string.upper
+        function string.upper(s) return upper(s) .. name end
+        getmetatable("").__mod = function(a, b) return a:format(b) .. name end
+        getmetatable("").__index = function(s, k) return type(k) == "number" and s:sub(k, k) or string[k] end
+        assert(getmetatable("").__index ~= string and ("ab")[2] == "b")
+        function thread_init(id) name = "w" .. id end
+        function event(id)
+           assert(("x"):upper() == "Xw" .. id and "%d" % 5 == "5w" .. id and ("abc")[3] == "c")
+        end
+        function thread_done(id) print("> " .. ("y"):upper()) end
+        """,
+    "random numbers of math": """
+        numbers = { math.random(1000) }
+        function thread_init(id) math.randomseed(id) end
+        function event(id) numbers[#numbers + 1] = math.random(1000) end
+        function thread_done(id) print("> " .. table.concat(numbers, " ")) end
+        """,
+    "main thread": """
+        assert(coroutine.running() == nil and not pcall(coroutine.yield))
+        function event(id)
+           assert(coroutine.running() == nil)
+           local co = coroutine.create(function() return coroutine.running() end)
+           assert(select(2, coroutine.resume(co)) == co)
+        end
+        function thread_done(id) print("> " .. id .. tostring(coroutine.running())) end
+        """,
+    "globals of the thread": """
+        function thread_init(id)
+           setfenv(0, setmetatable({ mine = id }, { __index = _G }))
+           con = sysbench.sql.driver():connect()
+        end
+        function event(id) con:query("SELECT 1") assert(loadstring("return mine")() == id) end
+        function thread_done(id) print("> " .. id .. " " .. tonumber(ffi.C.sb_counter_val(id, ffi.C.SB_CNT_READ))) end
+        """,
+    "methods of C types": """
+        ffi.cdef("typedef struct { int x; } cell;")
+        local calls = 0
+        local cell = ffi.metatype("cell", {
+           __index = { get = function(c) calls = calls + 1 return c.x + thread_id end },
+           __add = function(a, b) return thread_id end,
+           __call = function(c, ...) return select("#", ...) end,
+        })
+        function event(id)
+           local c = cell(1)
+           assert(c:get() == 1 + id and c + c == id and c(1, 2) == 2)
+           assert(select(2, pcall(function() return c.none end)):find("has no member named .none.$"))
+        end
+        function thread_done(id) print("> " .. id .. " " .. calls) end
+        """,
+    "files that change": """
+        local name = os.tmpname()
+        local function write(text) local file = io.open(name, "w") file:write(text) file:close() end
+        function event(id)
+           n = (n or 0) + 1
+           write("return " .. n)
+           assert(dofile(name) == n and loadfile(name)() == n)
+           write("#!x\\nmine = " .. n)
+           assert(dofile(name) == nil and mine == n)
+           write("this is no Lua")
+           assert(not pcall(dofile, name) and select(2, loadfile(name)):find("'=' expected near 'is'", 1, true))
+        end
+        function thread_done(id) os.remove(name) print("> " .. id .. mine) end
+        """,
+    "mistakes": """
+        local function said(f, ...) return (select(2, pcall(f, ...)):gsub("^.*/", "")) end
+        local function text()
+           package.loaders[5] = function(name) return "\\n\\tnot " .. name end
+           local lines = {
+              said(require), said(require, {}), said(function() require() end), said(module), said(dofile, {}),
+              said(io.write, {}), said(io.input, "/no/file"), said(function() io.lines("/no/file") end),
+              said(io.read, "*q"), said(function() math.random({}) end),
+              said(require, "none"):sub(-9),
+           }
+           io.output(io.tmpfile())
+           io.close()
+           lines[#lines + 1] = said(io.write, 1)
+           io.output(io.stdout)
+           package.loaders = nil
+           lines[#lines + 1] = said(require, "none")
+           package.loaders = {}
+           return table.concat(lines, "; ")
+        end
+        function event(id) first = first or text() end
+        function thread_done(id) print("> " .. first) end
+        """,
     "modules": """
         local m = require("counter")
         assert(require("counter") == m and package.loaded.counter == m)
@@ -155,6 +241,7 @@ SCRIPTS = {
 }
 OPTIONS = {
     "coroutines": SQLITE, "errors": SQLITE, "names of 0.5": SQLITE,
+    "globals of the thread": SQLITE,
     "loops of their own": ("--rate=2000",),
 }
 # Each worker has 50 events.
@@ -226,3 +313,17 @@ def test_a_module_without_functions_of_lua_is_refused() -> None:
     assert not core.lua_load(b"/no/such/module.so")
     assert not core.lua_load(_psycopg.__file__.encode())
     assert core.lua_load(luajit21.__file__.encode())
+
+
+@pytest.mark.parametrize("multiplex", ["0", "1"])
+def test_workers_have_the_stack_that_they_ask_for(multiplex: str, tmp_path: Path) -> None:
+    # Each level takes 8 KiB of it and more.
+    script = """
+        local function deep(n) return n == 0 and "x" or (("a"):gsub("a", function() return deep(n - 1) end)) end
+        function event(id) assert(deep(%d) == "x") end
+        function thread_done(id) print("> " .. id) end
+        """
+    default = run(tmp_path, script % 40, f"--multiplex={multiplex}")
+    assert (default.status, len(lines(default))) == (0, 7), default.stderr
+    larger = run(tmp_path, script % 400, f"--multiplex={multiplex}", "--thread-stack-size=8388608")
+    assert (larger.status, len(lines(larger))) == (0, 7), larger.stderr

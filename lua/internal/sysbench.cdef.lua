@@ -2,8 +2,8 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 -- Argument of the chunk: the table to fill.
 local script_ffi = ...
-local _G, cdef, metatype, typeof, error, find, gsub, pcall, stored, tostring, type =
-   _G, ffi.cdef, ffi.metatype, ffi.typeof, error, find, gsub, pcall, stored, tostring, type
+local _G, cdef, metatype, typeof, error, find, format, gsub, match, pairs, pcall, running, stored, tostring, type =
+   _G, ffi.cdef, ffi.metatype, ffi.typeof, error, find, format, gsub, match, pairs, pcall, running, stored, tostring, type
 local declare_all, script_texts, script_metatypes = declare_all, script_texts, script_metatypes
 
 -- Whether a constant of an enum of abi.h is found by the pattern.
@@ -19,18 +19,14 @@ for name, value in pairs(ffi) do
    script_ffi[name] = value
 end
 
--- Types are the state's. If several workers share it, the first one's script declares them for all.
-local function is_from_another(declarations, key)
-   return declarations[key] ~= nil and declarations[key] ~= _G
-end
-
 -- LuaJIT takes functions and types twice, but no constant of an enum: one that is declared already gets another
 -- name in the script's text, so that the rest is declared as it says.
 local renamed = 0
 
 function script_ffi.cdef(text, ...)
    declare_all()
-   if is_from_another(script_texts, text) then
+   -- Types are the state's. If several workers share it, the first one's script declares them for all.
+   if script_texts[text] ~= nil and script_texts[text] ~= _G then
       return
    end
    local typed = text
@@ -48,19 +44,50 @@ function script_ffi.cdef(text, ...)
    script_texts[typed] = _G
 end
 
+-- A metatable for a type that several workers share: what is done is what the running one's own metatable says.
+local function for_all(metatables, metatable, ct)
+   local function own(event)
+      return (metatables[running()._G] or metatable)[event]
+   end
+   local result = {}
+   for event, value in pairs(metatable) do
+      if type(value) == "function" then
+         result[event] = function(...) return own(event)(...) end
+      elseif event == "__index" then
+         result.__index = function(_, key)
+            local member = own("__index")[key]
+            if member == nil then
+               error(format("'%s' has no member named '%s'", match(tostring(typeof(ct)), "<(.*)>"), tostring(key)), 2)
+            end
+            return member
+         end
+      elseif event == "__newindex" then
+         result.__newindex = function(_, key, new) own("__newindex")[key] = new end
+      else
+         result[event] = value
+      end
+   end
+   return result
+end
+
 -- The types of the core are not to be had, as ever.
 function script_ffi.metatype(ct, metatable)
    declare_all()
-   local key = tostring(typeof(ct))
-   if is_from_another(script_metatypes, key) then
+   local key = code_is_shared and type(metatable) == "table" and tostring(typeof(ct))
+   local metatables = key and script_metatypes[key] or {}
+   if script_metatypes[key] and not metatables[_G] then
+      metatables[_G] = metatable
       return typeof(ct)
    end
    -- As if the script had called LuaJIT's own: an error is in the name of nobody.
-   local ok, result = pcall(metatype, ct, metatable)
+   local ok, result = pcall(metatype, ct, key and for_all(metatables, metatable, ct) or metatable)
    if not ok then
       error(result, 0)
    end
-   script_metatypes[key] = _G
+   if key then
+      metatables[_G] = metatable
+      script_metatypes[key] = metatables
+   end
    return result
 end
 

@@ -3,7 +3,7 @@
 -- Argument of the chunk: the prototype of sb_stored. Returns what internal Lua has instead of globals.
 local ffi = require("ffi")
 local C, cdef, to_string = ffi.C, ffi.cdef, ffi.string
-local getfenv, loadstring, setfenv, setmetatable = getfenv, loadstring, setfenv, setmetatable
+local loadstring, setfenv, setmetatable = loadstring, setfenv, setmetatable
 cdef((...))
 local sb_stored, library = C.sb_stored, debug.getmetatable(C)
 local index = library.__index
@@ -11,8 +11,8 @@ local index = library.__index
 -- What a script makes of the globals and of the libraries must not break what is loaded after it. So internal Lua has
 -- no methods of strings.
 local base = {
-   ffi = ffi, jit = jit, assert = assert, error = error, collectgarbage = collectgarbage, getmetatable = getmetatable, load = load,
-   loadstring = loadstring, pcall = pcall, pairs = pairs, rawequal = rawequal, rawget = rawget, rawset = rawset,
+   ffi = ffi, jit = jit, assert = assert, error = error, collectgarbage = collectgarbage, getfenv = getfenv,
+   getmetatable = getmetatable, load = load, loadstring = loadstring, pcall = pcall, pairs = pairs, rawequal = rawequal, rawget = rawget, rawset = rawset,
    select = select, setfenv = setfenv, setmetatable = setmetatable, tonumber = tonumber, tostring = tostring,
    type = type, unpack = unpack, format = string.format, dump = string.dump, open = io.open, concat = table.concat,
    sort = table.sort, byte = string.byte, find = string.find, gmatch = string.gmatch, gsub = string.gsub,
@@ -92,7 +92,8 @@ end
 -- nothing but their arguments.
 local shared = {
    ["sysbench.failure"] = true, ["sysbench.files"] = true, ["sysbench.histogram"] = true,
-   ["sysbench.members"] = true, ["sysbench.rand"] = true, ["sysbench.sql"] = true, ["sysbench.workers"] = true,
+   ["sysbench.members"] = true, ["sysbench.rand"] = true, ["sysbench.sql"] = true, ["sysbench.strings"] = true, ["sysbench.turns"] = true,
+   ["sysbench.workers"] = true,
 }
 base.shared_parts = {}
 
@@ -109,7 +110,7 @@ function base.part(name, ...)
 end
 
 local environment = { __index = base }
-local environments, first = setmetatable({}, { __mode = "k" }), nil
+local only
 
 -- Internal Lua for a table of globals, with the root of what scripts see and ffi in it.
 function base.environment(globals)
@@ -123,8 +124,7 @@ function base.environment(globals)
       return load_part(parts, kept, name, ...)
    end
 
-   environments[globals] = kept
-   first = first or kept
+   only = kept
    globals.sysbench = sysbench
    -- Scripts get LuaJIT's ffi with the core's declarations, when they first use any of it.
    globals.ffi = setmetatable({}, {
@@ -137,9 +137,9 @@ function base.environment(globals)
    return kept
 end
 
--- That of the running script, for parts that all share. Few scripts change the globals of their thread.
+-- That of the running script, for parts that all share.
 function base.running()
-   return environments[getfenv(0)] or first
+   return only
 end
 
 return base

@@ -11,15 +11,22 @@ local PIECE = 65536
 local makers = {}
 
 -- The file's text as a chunk, and the text; else nil and what is wrong. What is no Lua is not read to its end.
-local function compile(file, path)
-   local pieces = {}
+-- Bytes that have been read of the file may be given; the third result is all of them.
+local function compile(file, path, head)
+   local pieces, bytes = {}, {}
+   local function read()
+      local piece = head or file:read(PIECE)
+      head = nil
+      bytes[#bytes + 1] = piece
+      return piece
+   end
    local function next_piece()
-      local piece = file:read(PIECE)
+      local piece = read()
       if piece and #pieces == 0 then
          -- As in standard Lua: a byte order mark does not count, nor does a first line that begins with #.
          piece = find(piece, "^\239\187\191") and sub(piece, 4) or piece
          while piece and byte(piece) == 35 and not find(piece, "\n", 1, true) do
-            local more = file:read(PIECE)
+            local more = read()
             piece = more and "#" .. more or nil
          end
          piece = piece and byte(piece) == 35 and sub(piece, (find(piece, "\n", 1, true))) or piece
@@ -28,13 +35,27 @@ local function compile(file, path)
       return piece
    end
    local chunk, message = load(next_piece, "@" .. path)
-   return chunk, chunk and concat(pieces) or message
+   return chunk, chunk and concat(pieces) or message, concat(bytes)
 end
 
 local function maker_of(chunk, text, path)
    local maker = byte(text) ~= 27 and loadstring("return function(...) " .. text .. "\nend", "@" .. path)
    -- Byte code is what it is, and a text may be at a limit of the compiler's.
    return maker or loadstring(format("return loadstring(%q)", dump(chunk)))
+end
+
+-- Nil if there is nothing to read.
+local function open_file(path)
+   local file = open(path, "rb")
+   if not file then
+      return nil
+   end
+   local _, problem = file:read(0)
+   if problem then
+      file:close()
+      return nil
+   end
+   return file
 end
 
 local files = {}
@@ -46,13 +67,8 @@ function files.load(path)
    if code ~= nil then
       maker = loadstring(ffi.string(code + 1, code[0]))
    elseif not maker then
-      local file = open(path, "rb")
+      local file = open_file(path)
       if not file then
-         return nil
-      end
-      local _, problem = file:read(0)
-      if problem then
-         file:close()
          return nil
       end
       local chunk, text = compile(file, path)
@@ -66,6 +82,29 @@ function files.load(path)
    end
    makers[path] = code_is_shared and maker or nil
    return maker()
+end
+
+-- The same of a file that may be another one each time: it is read again, and compiled if it has changed.
+local known = {}
+
+function files.load_again(path)
+   local file = open_file(path)
+   if not file then
+      return nil
+   end
+   local before = known[path]
+   local head = before and file:read(#before.bytes + 1) or nil
+   if not before or (head or "") ~= before.bytes then
+      local chunk, text, bytes = compile(file, path, head)
+      if not chunk then
+         file:close()
+         return nil, text
+      end
+      before = { bytes = bytes, maker = maker_of(chunk, text, path) }
+      known[path] = before
+   end
+   file:close()
+   return before.maker()
 end
 
 return files

@@ -5,23 +5,34 @@
 -- gets but for the thread id. Returns the functions that the engine calls.
 jit.off(true, true)
 local original, calls, version, version_string, argv, command, script_path = ...
-local create, resume, string_metatable = original.coroutine.create, original.coroutine.resume, getmetatable("")
-local environment, format, pairs, rawget, running, setfenv, setmetatable, type =
-   environment, format, pairs, rawget, running, setfenv, setmetatable, type
+local create, running_coroutine = original.coroutine.create, original.coroutine.running
+local environment, format, pairs, pcall, select, setfenv, type, unpack =
+   environment, format, pairs, pcall, select, setfenv, type, unpack
+local sb_running_worker = native("sb_running_worker")
+local workers, newest = {}, nil
 
 code_is_shared = true
 collectgarbage("setpause", 150)
 collectgarbage("setstepmul", 300)
-replace(part("sysbench.waiting", calls))
-part("sysbench.rand")
 
--- Methods of strings are the same for all. What a worker's script has added to its own library is found there.
-setmetatable(string_metatable.__index, {
-   __index = function(_, name)
-      local library = running()._G.string
-      return type(library) == "table" and rawget(library, name) or nil
-   end,
-})
+-- While scripts are loaded, in no worker's turn, it is the newest one's.
+function running()
+   return workers[sb_running_worker()] or newest
+end
+
+local functions = part("sysbench.waiting", calls)
+local strings = part("sysbench.strings", original)
+local sb_worker_ready = functions.sb_worker_ready
+
+function functions.sb_worker_ready(thread_id)
+   strings.check(running())
+   local goes = sb_worker_ready(thread_id)
+   strings.begin()
+   return goes
+end
+replace(functions)
+part("sysbench.rand")
+part("sysbench.turns", original)
 
 local function copy(values)
    local result = {}
@@ -50,35 +61,40 @@ local function new_globals()
    return globals
 end
 
-local workers, team = {}, {}
-
--- A function of the engine's in a coroutine of the worker's.
-local function begin(worker, name, ...)
-   setfenv(0, worker._G)
-   return worker.part("sysbench.engine")[name](...)
-end
-
-local function returned(ok, ...)
-   if ok then
-      return ...
+-- What runs a worker is, for its script, no coroutine: it would be the main thread of a state of its own.
+local function hide_coroutine(worker)
+   function worker._G.coroutine.running()
+      local coroutine = running_coroutine()
+      return coroutine ~= worker.coroutine and coroutine or nil
    end
-   return false, part("sysbench.failure").text_of((...))
 end
 
-local function in_coroutine(worker, name, ...)
-   return returned(resume(create(begin), worker, name, ...))
+-- A coroutine, as its address, that will call a function of the engine's.
+local function call_later(worker, name, ...)
+   local n, arguments = select("#", ...), { ... }
+   worker.results = {}
+   worker.coroutine = create(function()
+      setfenv(0, worker._G)
+      local ok, first, second, third = pcall(worker.part("sysbench.engine")[name], unpack(arguments, 1, n))
+      worker.results = ok and { first, second, third } or { false, part("sysbench.failure").text_of(first) }
+   end)
+   return format("%p", worker.coroutine)
 end
 
--- Make a worker and execute the script's body; what engine.load_script returns.
+local team = {}
+
+-- Make a worker; its coroutine will execute the script's body.
 function team.add(thread_id, text)
    local worker = environment(new_globals())
-   worker.part("sysbench.modules", original.package)
+   workers[thread_id], newest = worker, worker
+   hide_coroutine(worker)
+   strings.add(worker)
+   worker.part("sysbench.modules", original)
    worker.part("sysbench", thread_id, version, version_string, copy(argv), command, script_path)
-   workers[thread_id] = worker
    if text then
-      return in_coroutine(worker, "load_text", text, "=stdin")
+      return call_later(worker, "load_text", text, "=stdin")
    end
-   return in_coroutine(worker, "load_script", script_path)
+   return call_later(worker, "load_script", script_path)
 end
 
 function team.set_options(thread_id, options, newer)
@@ -86,18 +102,16 @@ function team.set_options(thread_id, options, newer)
    for name, value in pairs(own) do
       own[name] = type(value) == "table" and copy(value) or value
    end
-   in_coroutine(workers[thread_id], "set_options", own, newer)
+   workers[thread_id].part("sysbench.engine").set_options(own, newer)
 end
 
--- A coroutine, as its address, that will call a function of the engine's.
-function team.body(thread_id, name, argument)
-   local worker = workers[thread_id]
-   worker.coroutine = create(function() worker.succeeded = begin(worker, name, argument) end)
-   return format("%p", worker.coroutine)
+function team.call_later(thread_id, name, argument)
+   return call_later(workers[thread_id], name, argument)
 end
 
-function team.succeeded(thread_id)
-   return workers[thread_id].succeeded
+-- What the function has returned; nothing if it has not come to its end.
+function team.results(thread_id)
+   return unpack(workers[thread_id].results, 1, 3)
 end
 
 function team.close(thread_id)
