@@ -51,6 +51,7 @@ cdef struct db_connection:
     sql_value *values
     uint32_t values_size
     bulk_insert *bulk           # under construction by bulk_insert_*, or NULL
+    db_statement *garbage       # statements that were released while it may have been at work
     bint missing_told           # the last fatal error is a prepare for want of a table
     bint aborted                # the last error has left a transaction that can only be rolled back
     char sqlstate[6]
@@ -71,7 +72,7 @@ cdef struct db_statement:
     bint types_changed          # since the last execute
     statement_record *record    # of its text and worker, found in record_epoch
     uint32_t record_epoch
-    int refs
+    db_statement *next_garbage
 
 # A driver: what it does, in phases. Functions return DB_OK, DB_AGAIN (receive only) or DB_FAILED.
 cdef struct db_ops:
@@ -175,11 +176,10 @@ cdef int db_disconnect(void *con) noexcept nogil:
 cdef void connect_failed_with_gil(db_connection *con, object why) noexcept:
     """For a driver's connect: turn a ConnectError (or any exception) into the error record and messages."""
     cdef bytes message, sqlstate
-    number = getattr(why, "number", 0)
     message = str(why).encode("utf-8", "replace")
     sqlstate = getattr(why, "sqlstate", "HY000").encode("ascii", "replace").ljust(5, b"0")
     lines = getattr(why, "lines", ()) or (f"{type(why).__name__}: {why}",)
-    db_set_error(con, number, sqlstate, message, len(message))
+    db_set_error(con, getattr(why, "number", 0), sqlstate, message, len(message))
     if con.say_why:
         for line in lines:
             message = line.encode("utf-8", "replace")
@@ -268,6 +268,7 @@ cdef void db_drop_session(db_connection *con) noexcept nogil:
         forget_fd(con.driver.ops.wait_fd(con))
         on_carrier(db_disconnect, con)
         con.session = NULL
+    release_garbage(con)
 
 
 cdef public int db_connection_close(sql_connection *handle) noexcept nogil:
@@ -317,6 +318,7 @@ cdef bint db_ready(db_connection *con) noexcept nogil:
     if con.session == NULL:
         db_api_error(con, b"attempt to use an already closed connection")
         return False
+    release_garbage(con)
     if con.bulk != NULL and con.bulk.under_way and bulk_settle(con) != 0:
         return False
     db_free_result(con)

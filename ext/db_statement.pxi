@@ -301,7 +301,6 @@ cdef public sql_statement *db_prepare(sql_connection *handle, const char *query,
     worker_of(con.pub.thread_id).statement_of = NULL
     stmt.pub.connection = handle
     stmt.pub.nparams = <int>count_markers(query, length, con.driver.backslash_escapes)
-    stmt.refs = 1
     con.refs += 1
     stmt.emulated = con.driver.emulate
     if stmt.emulated:
@@ -374,9 +373,29 @@ cdef public int db_close(sql_statement *handle) noexcept nogil:
     return 1 if stmt.emulated else 0
 
 
+cdef void free_statement(db_statement *stmt) noexcept nogil:
+    db_close(&stmt.pub)
+    db_unref(stmt.connection)
+    free(stmt)
+
+
 cdef public void db_statement_release(sql_statement *handle) noexcept nogil:
     """The Lua object is gone."""
     cdef db_statement *stmt = <db_statement *>handle
-    db_close(handle)
-    db_unref(stmt.connection)
-    free(stmt)
+    cdef db_connection *con = stmt.connection
+    cdef fiber *f = this_fiber()
+    # One worker's garbage may be collected by another of its Lua state while it waits in the middle of a statement.
+    if f != NULL and f.thread_id != con.pub.thread_id and con.session != NULL:
+        stmt.next_garbage = con.garbage
+        con.garbage = stmt
+    else:
+        free_statement(stmt)
+
+
+cdef void release_garbage(db_connection *con) noexcept nogil:
+    """Close the statements that nobody can use any more. Nothing else is under way on the connection."""
+    cdef db_statement *stmt
+    while con.garbage != NULL:
+        stmt = con.garbage
+        con.garbage = stmt.next_garbage
+        free_statement(stmt)

@@ -1,5 +1,7 @@
 """Workers of a carrier share a Lua state: scripts see what they see in one of their own."""
 
+import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -7,6 +9,7 @@ from lupa import luajit21
 from psycopg2 import _psycopg
 
 from sysbench_py import core
+from tests.support.mariadb import MariaDB
 from tests.support.proc import Result
 from tests.support.reference import ours
 
@@ -327,3 +330,34 @@ def test_workers_have_the_stack_that_they_ask_for(multiplex: str, tmp_path: Path
     assert (default.status, len(lines(default))) == (0, 7), default.stderr
     larger = run(tmp_path, script % 400, f"--multiplex={multiplex}", "--thread-stack-size=8388608")
     assert (larger.status, len(lines(larger))) == (0, 7), larger.stderr
+
+
+def test_garbage_of_a_worker_in_the_middle_of_a_statement_waits(mariadb: MariaDB, tmp_path: Path) -> None:
+    # The server stops while the first worker sends; the second collects the first one's statements then.
+    script = f"""
+        function thread_init(id) con = sysbench.sql.driver():connect() end
+        function event(id)
+           if id == 0 then
+              local large = "SELECT LENGTH('" .. ("x"):rep(15000000) .. "')"
+              for i = 1, 20 do con:prepare("SELECT " .. i) end
+              os.execute("kill -STOP {mariadb.pid} && touch stopped")
+              print("> " .. con:query_row(large) .. " " .. con:query_row("SELECT 5"))
+              return true
+           end
+           local file = io.open("stopped")
+           if file then
+              file:close()
+              collectgarbage()
+              os.execute("kill -CONT {mariadb.pid}")
+              return true
+           end
+        end
+        """
+    (tmp_path / "script.lua").write_text(script)
+    arguments = (*mariadb.args, "--threads=2", "--multiplex=1", "--time=0", "--events=0", "run")
+    try:
+        result = ours("./script.lua", *arguments, cwd=tmp_path, timeout_s=30)
+    finally:
+        os.kill(mariadb.pid, signal.SIGCONT)
+    assert lines(result) == ["> 15000000 5"], result.stdout
+    assert result.status == 0
