@@ -8,6 +8,7 @@ ctypedef int (*lua_function)(lua_State *) noexcept nogil
 cdef enum:
     LUA_GLOBALS = -10002
     LUA_UPVALUE_1 = -10003
+    LUA_GC_IS_RUNNING = 9
 
 cdef struct lua_api:
     int (*pcall)(lua_State *, int, int, int) noexcept nogil
@@ -19,12 +20,13 @@ cdef struct lua_api:
     void (*pushcclosure)(lua_State *, lua_function, int) noexcept nogil
     void (*createtable)(lua_State *, int, int) noexcept nogil
     void (*setfield)(lua_State *, int, const char *) noexcept nogil
+    int (*gc)(lua_State *, int, int) noexcept nogil
 
 cdef lua_api lua
 # In the order of the fields.
 cdef const char **lua_names = [
     b"lua_pcall", b"lua_tonumber", b"lua_tolstring", b"lua_touserdata", b"lua_pushnumber",
-    b"lua_pushlightuserdata", b"lua_pushcclosure", b"lua_createtable", b"lua_setfield", NULL,
+    b"lua_pushlightuserdata", b"lua_pushcclosure", b"lua_createtable", b"lua_setfield", b"lua_gc", NULL,
 ]
 
 # Takes its arguments from the stack, as sysbench.waiting.lua passes them.
@@ -113,12 +115,14 @@ cdef double call_bulk_insert_done(lua_State *state) noexcept nogil:
 
 
 cdef int lua_waiting_call(lua_State *state) noexcept nogil:
-    """A function of Lua's: call the waiting_call that is its upvalue, in which the worker may leave the processor."""
+    """A function of Lua's: call the waiting_call that is its upvalue, in which the worker may leave the processor.
+
+    Not in a finalizer, while which the collector does not run: it may be another worker's, and has stopped the rest."""
     cdef fiber *f = this_fiber()
     cdef waiting_call call = <waiting_call>lua.touserdata(state, LUA_UPVALUE_1)
     cdef double result
     if f != NULL:
-        f.may_leave = True
+        f.may_leave = lua.gc(state, LUA_GC_IS_RUNNING, 0) != 0
     result = call(state)
     if f != NULL:
         f.may_leave = False

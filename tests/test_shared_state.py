@@ -74,6 +74,28 @@ SCRIPTS = {
         function event(id) con:query("SELECT 1") assert(loadstring("return mine")() == id) end
         function thread_done(id) print("> " .. id .. " " .. tonumber(ffi.C.sb_counter_val(id, ffi.C.SB_CNT_READ))) end
         """,
+    "finalizers": """
+        local ended = 0
+        function thread_init(id) con, other = sysbench.sql.driver():connect(), sysbench.sql.driver():connect() end
+        function event(id)
+           getmetatable(newproxy(true)).__gc = function()
+              ended = ended + 1
+              other:query("SELECT " .. ended)
+           end
+           collectgarbage("step", 10)
+           con:query("SELECT 1")
+        end
+        function thread_done(id) collectgarbage() collectgarbage() print("> " .. id .. " " .. ended) end
+        """,
+    "a collector that is stopped": """
+        function event(id)
+           collectgarbage("stop")
+           assert(not collectgarbage("isrunning"))
+           collectgarbage("restart")
+           assert(collectgarbage("isrunning"))
+        end
+        function thread_done(id) print("> " .. id) end
+        """,
     "methods of C types": """
         ffi.cdef("typedef struct { int x; } cell;")
         local calls = 0
@@ -244,7 +266,7 @@ SCRIPTS = {
 }
 OPTIONS = {
     "coroutines": SQLITE, "errors": SQLITE, "names of 0.5": SQLITE,
-    "globals of the thread": SQLITE,
+    "globals of the thread": SQLITE, "finalizers": SQLITE,
     "loops of their own": ("--rate=2000",),
 }
 # Each worker has 50 events.
@@ -260,7 +282,7 @@ FILES = {
 }
 
 
-ON_A_SERVER = ("coroutines", "errors", "names of 0.5")
+ON_A_SERVER = ("coroutines", "errors", "finalizers", "names of 0.5")
 
 
 def run(folder: Path, script: str, *options: str) -> Result:

@@ -6,13 +6,14 @@
 jit.off(true, true)
 local original, calls, version, version_string, argv, command, script_path = ...
 local create, running_coroutine = original.coroutine.create, original.coroutine.running
-local environment, format, pairs, pcall, select, setfenv, type, unpack =
-   environment, format, pairs, pcall, select, setfenv, type, unpack
+local collectgarbage, environment, format, pairs, pcall, select, setfenv, type, unpack =
+   collectgarbage, environment, format, pairs, pcall, select, setfenv, type, unpack
 local sb_running_worker = native("sb_running_worker")
 local workers, newest = {}, nil
 
 code_is_shared = true
-collectgarbage("setpause", 150)
+local PAUSE = 150
+collectgarbage("setpause", PAUSE)
 collectgarbage("setstepmul", 300)
 
 -- While scripts are loaded, in no worker's turn, it is the newest one's.
@@ -69,6 +70,24 @@ local function hide_coroutine(worker)
    end
 end
 
+-- A collector that is stopped is one in the middle of a finalizer (lua_calls.pxi). A script that stops it gets one that
+-- hardly ever begins.
+local stopped = false
+
+local function pause_collector(worker)
+   function worker._G.collectgarbage(...)
+      local option = ...
+      if option == "stop" or option == "restart" then
+         stopped = option == "stop"
+         collectgarbage("setpause", stopped and 100000 or PAUSE)
+         return 0
+      elseif option == "isrunning" then
+         return not stopped
+      end
+      return collectgarbage(...)
+   end
+end
+
 -- A coroutine, as its address, that will call a function of the engine's.
 local function call_later(worker, name, ...)
    local n, arguments = select("#", ...), { ... }
@@ -88,6 +107,7 @@ function team.add(thread_id, text)
    local worker = environment(new_globals())
    workers[thread_id], newest = worker, worker
    hide_coroutine(worker)
+   pause_collector(worker)
    strings.add(worker)
    worker.part("sysbench.modules", original)
    worker.part("sysbench", thread_id, version, version_string, copy(argv), command, script_path)
