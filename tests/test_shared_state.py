@@ -96,6 +96,19 @@ SCRIPTS = {
         end
         function thread_done(id) print("> " .. id) end
         """,
+    "hooks": """
+        sysbench.cmdline.options = {}
+        jit.off()
+        local calls = 0
+        local function hook(event) calls = calls + 1 seen = event .. thread_id end
+        function event(id)
+           if id % 2 == 0 then debug.sethook(hook, "", 10) assert(debug.gethook() == hook) end
+           for i = 1, 1000 do local x = i end
+           debug.sethook()
+           assert(debug.gethook() == nil)
+        end
+        function thread_done(id) print("> " .. tostring(calls > 100) .. tostring(seen)) end
+        """,
     "methods of C types": """
         ffi.cdef("typedef struct { int x; } cell;")
         local calls = 0

@@ -4,7 +4,8 @@
 -- what they always do: they find what is the worker's, as no other one runs before they have looked. A tail call
 -- leaves nothing of what is put before them.
 local original = ...
-local _G, error, getfenv, gmatch, select, setfenv, type = _G, error, getfenv, gmatch, select, setfenv, type
+local _G, error, getfenv, gmatch, running, select, setfenv, type =
+   _G, error, getfenv, gmatch, running, select, setfenv, type
 
 local package, loaded = _G.package, _G.package.loaded
 local registry, set_environment = original.debug.getregistry(), original.debug.setfenv
@@ -52,6 +53,39 @@ function _G.dofile(...)
       error(message, 0)
    end
    return dofile(...)
+end
+
+-- One hook is called in the state, and calls the running worker's. Its mask and count are what was asked for last.
+
+local hooks, next_hook = part("sysbench.turns").hooks, original.next
+local sethook = original.debug.sethook
+
+local function call_own(...)
+   local own = hooks[running()._G]
+   if own then
+      return own.call(...)
+   end
+end
+
+function _G.debug.sethook(...)
+   local call, mask, count = ...
+   if call ~= nil and type(call) ~= "function" then
+      return sethook(...)
+   end
+   hooks[_G] = call and { call = call, mask = mask, count = count }
+   if call then
+      return sethook(call_own, mask, count)
+   elseif not next_hook(hooks) then
+      return sethook()
+   end
+end
+
+function _G.debug.gethook()
+   local own = hooks[_G]
+   if own then
+      return own.call, own.mask, own.count or 0
+   end
+   return nil, "", 0
 end
 
 -- What a worker has for itself takes the place of another's.

@@ -1,7 +1,8 @@
 -- What LuaJIT has once in a state and each of several workers for itself. It is the one's that has used it last; who
 -- uses it next keeps what it was, and puts its own in that place.
 -- SPDX-License-Identifier: GPL-2.0-or-later
--- Argument of the chunk: the globals as LuaJIT has made them. Returns functions that take what a worker has, a table.
+-- Argument of the chunk: the globals as LuaJIT has made them. Returns functions that take what a worker has, a table; and
+-- a table of the workers' hooks, by their globals.
 local original = ...
 local copy, open = ffi.copy, open
 
@@ -57,4 +58,4 @@ local function put_numbers(own)
    copy(state, own.words, SIZE)
 end
 
-return { io = turns(keep_files, put_files), math = turns(keep_numbers, put_numbers) }
+return { io = turns(keep_files, put_files), math = turns(keep_numbers, put_numbers), hooks = {} }
