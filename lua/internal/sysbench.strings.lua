@@ -3,8 +3,8 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 -- Argument of the chunk: the globals as LuaJIT has made them. Returns functions that the workers' part calls.
 local original = ...
-local getmetatable, pairs, rawget, running, select, setmetatable, type =
-   getmetatable, pairs, rawget, running, select, setmetatable, type
+local getmetatable, pairs, rawget, running, setmetatable, type =
+   getmetatable, pairs, rawget, running, setmetatable, type
 local metatable, library, debug = getmetatable(""), original.string, original.debug
 
 local strings = {}
@@ -51,44 +51,48 @@ local function change(event)
    end
 end
 
--- Give a new worker its own metatable of strings, as functions in its globals know it.
-function strings.add(worker)
-   worker.string = worker._G.string
-   worker.string_metatable = { __index = worker.string }
-   local seen = setmetatable({}, {
+-- The metatable as the worker's script knows it, made when it asks for it.
+local function seen(worker)
+   worker.seen = worker.seen or setmetatable({}, {
       __index = function(_, event) return worker.string_metatable[event] end,
       __newindex = function(_, event, value)
          worker.string_metatable[event] = value
          change(event)
       end,
    })
+   return worker.seen
+end
 
-   function worker._G.getmetatable(...)
+local function get_by(get)
+   return function(...)
       if type((...)) == "string" then
-         return seen
+         return seen(running())
       end
-      return getmetatable(...)
+      return get(...)
    end
+end
 
-   function worker._G.debug.getmetatable(...)
-      if type((...)) == "string" then
-         return seen
-      end
-      return debug.getmetatable(...)
-   end
+local get, get_any = get_by(getmetatable), get_by(debug.getmetatable)
 
-   function worker._G.debug.setmetatable(...)
-      local value, own = ...
-      if type(value) ~= "string" or type(own) ~= "table" then
-         return debug.setmetatable(...)
-      end
-      worker.string_metatable = own
-      for event in pairs(own) do
-         change(event)
-      end
-      change("__index")
-      return value
+local function set(...)
+   local value, own = ...
+   if type(value) ~= "string" or type(own) ~= "table" then
+      return debug.setmetatable(...)
    end
+   running().string_metatable = own
+   for event in pairs(own) do
+      change(event)
+   end
+   change("__index")
+   return value
+end
+
+-- Give a new worker its own metatable of strings.
+function strings.add(worker)
+   worker.string = worker._G.string
+   worker.string_metatable = { __index = worker.string }
+   worker._G.getmetatable = get
+   worker._G.debug.getmetatable, worker._G.debug.setmetatable = get_any, set
 end
 
 return strings

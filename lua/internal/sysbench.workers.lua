@@ -63,29 +63,25 @@ local function new_globals()
 end
 
 -- What runs a worker is, for its script, no coroutine: it would be the main thread of a state of its own.
-local function hide_coroutine(worker)
-   function worker._G.coroutine.running()
-      local coroutine = running_coroutine()
-      return coroutine ~= worker.coroutine and coroutine or nil
-   end
+local function running_for_script()
+   local coroutine = running_coroutine()
+   return coroutine ~= running().coroutine and coroutine or nil
 end
 
 -- A collector that is stopped is one in the middle of a finalizer (lua_calls.pxi). A script that stops it gets one that
 -- hardly ever begins.
 local stopped = false
 
-local function pause_collector(worker)
-   function worker._G.collectgarbage(...)
-      local option = ...
-      if option == "stop" or option == "restart" then
-         stopped = option == "stop"
-         collectgarbage("setpause", stopped and 100000 or PAUSE)
-         return 0
-      elseif option == "isrunning" then
-         return not stopped
-      end
-      return collectgarbage(...)
+local function collect_for_script(...)
+   local option = ...
+   if option == "stop" or option == "restart" then
+      stopped = option == "stop"
+      collectgarbage("setpause", stopped and 100000 or PAUSE)
+      return 0
+   elseif option == "isrunning" then
+      return not stopped
    end
+   return collectgarbage(...)
 end
 
 -- A coroutine, as its address, that will call a function of the engine's.
@@ -106,8 +102,7 @@ local team = {}
 function team.add(thread_id, text)
    local worker = environment(new_globals())
    workers[thread_id], newest = worker, worker
-   hide_coroutine(worker)
-   pause_collector(worker)
+   worker._G.coroutine.running, worker._G.collectgarbage = running_for_script, collect_for_script
    strings.add(worker)
    worker.part("sysbench.modules", original)
    worker.part("sysbench", thread_id, version, version_string, copy(argv), command, script_path)
@@ -131,7 +126,9 @@ end
 
 -- What the function has returned; nothing if it has not come to its end.
 function team.results(thread_id)
-   return unpack(workers[thread_id].results, 1, 3)
+   local worker = workers[thread_id]
+   worker.coroutine = nil
+   return unpack(worker.results, 1, 3)
 end
 
 function team.close(thread_id)
