@@ -175,6 +175,22 @@ SCRIPTS = {
         function event(id) assert(m.value() == id and old.get() == id and old._NAME == "old.style") end
         function thread_done(id) print("> " .. m.value() .. old.get()) end
         """,
+    "search paths": """
+        package.path = "./old/?.lua"
+        local ok, message = pcall(require, "counter")
+        assert(not ok and message:find("no file './old/counter.lua'\\n\\tno file './counter.so'", 1, true), message)
+        require("style")
+        function event() assert(style.get() == nil) end
+        function thread_done(id) style.set(id) print("> " .. style.get()) end
+        """,
+    "wrong types": """
+        function event(id)
+           local _, missing = pcall(function() ffi.metatype("missing", {}) end)
+           local _, none = pcall(function() ffi.metatype(nil, {}) end)
+           told = missing .. none
+        end
+        function thread_done() print("> " .. told) end
+        """,
     "files": """
         local folder = string.match(test, "(.*/)") or ""
         dofile(folder .. "globals.inc")
@@ -243,6 +259,7 @@ SCRIPTS = {
            assert(not ok and err.errcode == sysbench.error.RESTART_EVENT)
            assert(hooked == "SELECT wrong" .. id and errdesc.query == hooked and errdesc.connection == con)
            assert(not pcall(con.query, con) and not pcall(con.query, nil, "SELECT 1"))
+           assert(ffi.C.db_query(con, "SELECT 1, wrong", 8) ~= nil)
         end
         function thread_done(id) print("> " .. hooked) end
         """,
@@ -396,3 +413,17 @@ def test_garbage_of_a_worker_in_the_middle_of_a_statement_waits(mariadb: MariaDB
         os.kill(mariadb.pid, signal.SIGCONT)
     assert lines(result) == ["> 15000000 5"], result.stdout
     assert result.status == 0
+
+
+def test_what_is_wrong_with_a_type_is_told_of_the_line_of_the_script(tmp_path: Path) -> None:
+    script = """
+        print("> " .. select(2, pcall(function() ffi.metatype("missing", {}) end)))
+        print("> " .. select(2, pcall(function() ffi.metatype(nil, {}) end)))
+        os.exit(0)
+        """
+    (tmp_path / "script.lua").write_text(script)
+    result = ours("./script.lua", "help", cwd=tmp_path)
+    assert lines(result) == [
+        "> ./script.lua:2: declaration specifier expected near 'missing'",
+        "> ./script.lua:3: bad argument #1 to 'metatype' (C type expected, got nil)",
+    ]

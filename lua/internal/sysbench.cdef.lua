@@ -73,21 +73,23 @@ end
 -- The types of the core are not to be had, as ever.
 function script_ffi.metatype(ct, metatable)
    declare_all()
-   local key = code_is_shared and type(metatable) == "table" and tostring(typeof(ct))
-   local metatables = key and script_metatypes[key] or {}
+   local is_type, known = pcall(typeof, ct)
+   local key = code_is_shared and is_type and type(metatable) == "table" and tostring(known)
+   if not key then
+      -- A tail call: what is wrong is told of the script's line.
+      return metatype(ct, metatable)
+   end
+   local metatables = script_metatypes[key] or {}
    if script_metatypes[key] and not metatables[_G] then
       metatables[_G] = metatable
       return typeof(ct)
    end
-   -- As if the script had called LuaJIT's own: an error is in the name of nobody.
-   local ok, result = pcall(metatype, ct, key and for_all(metatables, metatable, ct) or metatable)
+   local ok, result = pcall(metatype, ct, for_all(metatables, metatable, ct))
    if not ok then
-      error(result, 0)
+      error(result, 2)
    end
-   if key then
-      metatables[_G] = metatable
-      script_metatypes[key] = metatables
-   end
+   metatables[_G] = metatable
+   script_metatypes[key] = metatables
    return result
 end
 

@@ -12,7 +12,7 @@ local registry, set_environment = original.debug.getregistry(), original.debug.s
 local require, module, loaders = original.require, original.module, original.package.loaders
 
 package.loaders = { loaders[1], loaders[2], loaders[3], loaders[4] }
-local of_package = { require, loaders[1], loaders[3], loaders[4] }
+local of_package = { require, loaders[1], loaders[2], loaders[3], loaders[4] }
 
 local function with_own_modules(call, ...)
    registry._LOADED = loaded

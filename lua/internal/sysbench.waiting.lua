@@ -43,7 +43,7 @@ end
 local function of_text(name, convert)
    local call = calls[name]
    functions[name] = function(object, text, length)
-      if type(text) ~= "string" then
+      if type(text) ~= "string" or #text ~= length then
          text = string_of(text, length)
       end
       local n = call(number_of(object), text, object)
