@@ -1,5 +1,5 @@
 # What every Lua state may need and few do, kept once for all of them: parts of internal Lua and prototypes by name,
-# and the byte code of script files by path. Nothing is ever freed, as another thread may be reading it.
+# and the code of script files by path. Nothing is ever freed, as another thread may be reading it.
 
 cdef extern from "<sys/stat.h>" nogil:
     ctypedef struct file_status "struct stat":
@@ -62,14 +62,14 @@ cdef public const size_t *sb_stored(const char *name) noexcept nogil:
 
 
 cdef public void sb_store_script(const char *path, const char *code, size_t length) noexcept nogil:
-    """Keep the byte code of a file that has just been read."""
+    """Keep the code of a file that has just been read."""
     cdef file_status file
     if stat_of_file(path, &file) == 0:
         stored_add(&stored_scripts, path, code, length, &file)
 
 
 cdef public const size_t *sb_stored_script(const char *path) noexcept nogil:
-    """The byte code of a file; NULL if there is none of the file as it is now."""
+    """The code of a file; NULL if there is none of the file as it is now."""
     cdef file_status file
     cdef stored_text *entry = stored_find(&stored_scripts, path)
     if (entry == NULL or stat_of_file(path, &file) != 0 or file.st_ino != entry.file.st_ino

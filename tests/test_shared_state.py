@@ -427,3 +427,40 @@ def test_what_is_wrong_with_a_type_is_told_of_the_line_of_the_script(tmp_path: P
         "> ./script.lua:2: declaration specifier expected near 'missing'",
         "> ./script.lua:3: bad argument #1 to 'metatype' (C type expected, got nil)",
     ]
+
+
+# What each prints of itself as a file: texts that a function around them might break.
+TEXTS = {
+    "a header": "#!/usr/bin/sysbench\nprint('> ' .. debug.getinfo(1).currentline, ...)",
+    "a byte order mark": "\ufeffprint('> ' .. debug.getinfo(1).currentline)",
+    "a comment at the end": "print('> ' .. select('#', ...)) -- the end",
+    "a long comment": "print('> here') --[==[ ]] end\n]==]",
+    "a return": "print('> here') do return end print('> not here')",
+    "locals": "".join(f"local v{i} = {i}\n" for i in range(200)) + "print('> ' .. v0 + v199)",
+    "as many levels as can be": "do " * 197 + "print('> here')" + " end" * 197,
+    "nothing": "",
+    "no Lua": "end, function()",
+}
+
+
+@pytest.mark.parametrize("kind", TEXTS)
+def test_a_file_is_the_same_for_many_workers(kind: str, tmp_path: Path) -> None:
+    (tmp_path / "text.lua").write_text(TEXTS[kind])
+    (tmp_path / "script.lua").write_text('print("> ", pcall(require, "text")) function event() return true end')
+    alone, together = (
+        ours("./script.lua", "--threads=3", *way, "run", cwd=tmp_path) for way in ((), ("--multiplex=1",))
+    )
+    assert lines(together) == lines(alone)
+    assert len(lines(alone)) >= 4
+    assert alone.status == together.status == 0
+
+
+def test_what_a_script_is_to_itself_is_no_function(tmp_path: Path) -> None:
+    script = """
+        function event() return true end
+        print("> " .. debug.getinfo(1).what .. debug.traceback("", 1):match("in main chunk"))
+        """
+    (tmp_path / "script.lua").write_text(script)
+    result = ours("./script.lua", "--threads=2", "run", cwd=tmp_path)
+    assert lines(result) == ["> mainin main chunk"] * 3
+    assert result.status == 0

@@ -1,14 +1,11 @@
 -- Files of Lua are read by the first state that needs them; the others get their code from it.
 -- SPDX-License-Identifier: GPL-2.0-or-later
 -- Returns the functions.
-local ffi, sb_store_script, sb_stored_script = ffi, native("sb_store_script"), native("sb_stored_script")
-local byte, concat, dump, find, format, load, loadstring, open, sub =
-   byte, concat, dump, find, format, load, loadstring, open, sub
+local sb_store_script, sb_stored_script = native("sb_store_script"), native("sb_stored_script")
+local cast, text_of, bytes_type = ffi.cast, ffi.string, ffi.typeof("const char *")
+local byte, concat, dump, find, format, load, loadstring, open, sub, tonumber =
+   byte, concat, dump, find, format, load, loadstring, open, sub, tonumber
 local PIECE = 65536
-
--- Code is kept as a chunk that returns the file's as a function: a new one each time, so that each can have globals of
--- its own, and all of one prototype, so that they share what is compiled of them.
-local makers = {}
 
 -- The file's text as a chunk, and the text; else nil and what is wrong. What is no Lua is not read to its end.
 -- Bytes that have been read of the file may be given; the third result is all of them.
@@ -38,6 +35,8 @@ local function compile(file, path, head)
    return chunk, chunk and concat(pieces) or message, concat(bytes)
 end
 
+-- For several workers of a state: a function that returns the file's code as a function, a new one each time, so that
+-- each can have globals of its own, and all of one prototype, so that they share what is compiled of them.
 local function maker_of(chunk, text, path)
    local maker = byte(text) ~= 27 and loadstring("return function(...) " .. text .. "\nend", "@" .. path)
    -- Byte code is what it is, and a text may be at a limit of the compiler's.
@@ -58,30 +57,47 @@ local function open_file(path)
    return file
 end
 
-local files = {}
+-- What is kept of a file: the length of its byte code in eight digits, the byte code, and its text.
+local function keep(path, chunk, text)
+   local code = dump(chunk)
+   code = format("%08d", #code) .. code .. text
+   sb_store_script(path, code, #code)
+end
+
+local function chunk_and_text(kept)
+   local from, length = cast(bytes_type, kept + 1), tonumber(kept[0])
+   local code_length = tonumber(text_of(from, 8))
+   local text = code_is_shared and text_of(from + 8 + code_length, length - 8 - code_length)
+   return loadstring(text_of(from + 8, code_length)), text
+end
+
+local files, makers = {}, {}
 
 -- A script or module as a function; else nil, and what is wrong with it, if it could be read.
 function files.load(path)
-   local maker = makers[path]
-   local code = not maker and sb_stored_script(path) or nil
-   if code ~= nil then
-      maker = loadstring(ffi.string(code + 1, code[0]))
-   elseif not maker then
+   if makers[path] then
+      return makers[path]()
+   end
+   local kept, chunk, text = sb_stored_script(path), nil, nil
+   if kept ~= nil then
+      chunk, text = chunk_and_text(kept)
+   else
       local file = open_file(path)
       if not file then
          return nil
       end
-      local chunk, text = compile(file, path)
+      chunk, text = compile(file, path)
       file:close()
       if not chunk then
          return nil, text
       end
-      maker = maker_of(chunk, text, path)
-      local dumped = dump(maker)
-      sb_store_script(path, dumped, #dumped)
+      keep(path, chunk, text)
    end
-   makers[path] = code_is_shared and maker or nil
-   return maker()
+   if code_is_shared then
+      makers[path] = maker_of(chunk, text, path)
+      return makers[path]()
+   end
+   return chunk
 end
 
 -- The same of a file that may be another one each time: it is read again, and compiled if it has changed.
