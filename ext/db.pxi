@@ -271,19 +271,6 @@ cdef void db_drop_session(db_connection *con) noexcept nogil:
     release_garbage(con)
 
 
-cdef public int db_connection_close(sql_connection *handle) noexcept nogil:
-    """1 if a bulk insert was under way and has failed."""
-    cdef db_connection *con = <db_connection *>handle
-    cdef int rc
-    db_clear_error(con)
-    if con.session == NULL:
-        sb_log(LOG_ALERT, b"attempt to close an already closed connection")
-        return 0
-    rc = db_connection_settle(handle)
-    db_drop_session(con)
-    return rc
-
-
 cdef public void db_connection_release(sql_connection *handle) noexcept nogil:
     """The Lua object is gone."""
     db_connection_settle(handle)
@@ -318,9 +305,9 @@ cdef bint db_ready(db_connection *con) noexcept nogil:
     if con.session == NULL:
         db_api_error(con, b"attempt to use an already closed connection")
         return False
-    release_garbage(con)
-    if con.bulk != NULL and con.bulk.under_way and bulk_settle(con) != 0:
+    if db_is_waiting(con) or con.bulk != NULL and con.bulk.under_way and bulk_settle(con) != 0:
         return False
+    release_garbage(con)
     db_free_result(con)
     db_clear_error(con)
     con.has_rows = False

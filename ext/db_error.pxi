@@ -134,10 +134,34 @@ cdef void db_recover(db_connection *con) noexcept nogil:
     error_recovered(con, True)
 
 
+cdef bint db_is_waiting(db_connection *con) noexcept nogil:
+    """Whether the connection waits for a reply, after a message: only a finalizer that another worker runs comes here
+    then. Its error record is the waiting worker's."""
+    if con.session == NULL or not another_waits_for(con.driver.ops.wait_fd(con)):
+        return False
+    sb_log(LOG_ALERT, b"what a finalizer asks of a connection is left out: the connection waits for a reply")
+    return True
+
+
+cdef public int db_connection_close(sql_connection *handle) noexcept nogil:
+    """1 if a bulk insert was under way and has failed."""
+    cdef db_connection *con = <db_connection *>handle
+    cdef int rc
+    if db_is_waiting(con):
+        return 0
+    db_clear_error(con)
+    if con.session == NULL:
+        sb_log(LOG_ALERT, b"attempt to close an already closed connection")
+        return 0
+    rc = db_connection_settle(handle)
+    db_drop_session(con)
+    return rc
+
+
 cdef public int db_connection_reconnect(sql_connection *handle) noexcept nogil:
     """Close the session, if any, and connect anew with the same parameters. Counts one reconnect."""
     cdef db_connection *con = <db_connection *>handle
-    if db_connection_settle(handle) != 0:
+    if db_is_waiting(con) or db_connection_settle(handle) != 0:
         return 1
     db_drop_session(con)
     if db_connect(con, True) != DB_OK:

@@ -358,7 +358,7 @@ cdef public int db_close(sql_statement *handle) noexcept nogil:
     cdef db_statement *stmt = <db_statement *>handle
     cdef db_connection *con = stmt.connection
     cdef bint live
-    if stmt.query == NULL:
+    if stmt.query == NULL or db_is_waiting(con):
         return 1
     if con.result_open and con.result.pub.statement == handle:
         db_free_result(con)

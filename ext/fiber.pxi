@@ -86,7 +86,8 @@ cdef struct fiber_line:
 
 cdef struct watched_fd:
     uint32_t events             # that epoll looks for; 0 if it does not
-    fiber *waiting
+    fiber *waiting              # until there is something
+    bint taken                  # by a worker that waits, or whose turn has not come yet
 
 cdef struct carrier:
     sb_context context
@@ -183,7 +184,15 @@ cdef void wait_for(int fd, short events) noexcept nogil:
         poll(&waiting, 1, -1)
         return
     f.owner.watched[fd].waiting = f
+    f.owner.watched[fd].taken = True
     fiber_leave(f)
+    f.owner.watched[fd].taken = False
+
+
+cdef inline bint another_waits_for(int fd) noexcept nogil:
+    """Whether another worker of the carrier waits for the descriptor, or has not yet seen that it may go on."""
+    cdef fiber *f = this_fiber()
+    return f != NULL and 0 <= fd < f.owner.n_watched and f.owner.watched[fd].taken
 
 
 cdef void forget_fd(int fd) noexcept nogil:

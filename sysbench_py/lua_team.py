@@ -10,7 +10,7 @@ from sysbench_py.errors import UsageError
 from sysbench_py.log import FATAL, log
 from sysbench_py.plan import Plan
 from sysbench_py.script import Script, State
-from sysbench_py.shared_state import SharedState
+from sysbench_py.shared_state import SharedState, check_lupa
 from sysbench_py.system import let_servers_work
 from sysbench_py.worker import MIN_STACK_SIZE_BYTES
 
@@ -22,12 +22,16 @@ def worker_bytes(plan: Plan) -> int:
 
 
 class LuaTeam:
-    """Makes a state for each worker, its body executed and `sysbench.opt` filled, and lets it work there."""
+    """Makes a state for each worker, its body executed and `sysbench.opt` filled, and lets it work there.
+
+    Raises UsageError if that cannot be with --multiplex."""
 
     def __init__(self, script: Script, options: Mapping[str, Any], plan: Plan) -> None:
         self._script = script
         self._options = options
         self._multiplexed = plan.multiplex > 0
+        if self._multiplexed:
+            check_lupa()
         self._stack_size_bytes = max(plan.thread_stack_size_bytes, MIN_STACK_SIZE_BYTES)
 
     def run_events(self, thread_ids: Sequence[int]) -> bool:

@@ -24,16 +24,20 @@ from sysbench_py.script import (
 _CALLS = b"sysbench_calls"
 
 
+def check_lupa() -> None:
+    """Raises UsageError if LuaJIT cannot be used in this way."""
+    if not core.lua_load(luajit21.__file__.encode()):
+        raise UsageError.fatal("--multiplex needs a lupa module that lets its LuaJIT's C functions be found")
+
+
 class SharedState:
     """The state of a carrier's workers; use it in one thread. `loaded` are the workers that have been set up.
 
-    Raises UsageError if LuaJIT cannot be used in this way."""
+    `check_lupa` must have found LuaJIT's functions."""
 
     def __init__(self, script: Script, options: Mapping[str, Any]) -> None:
         self.loaded: list[int] = []
         self._script = script
-        if not core.lua_load(luajit21.__file__.encode()):
-            raise UsageError.fatal("--multiplex needs a lupa module that lets its LuaJIT's C functions be found")
         self._runtime, base = new_state(script)
         lua = self._runtime.globals()
         unused = self._runtime.execute(b"local unused = coroutine.create(print) return unused, ('%p'):format(unused)")

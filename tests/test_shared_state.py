@@ -12,6 +12,7 @@ from sysbench_py import core
 from tests.support.mariadb import MariaDB
 from tests.support.proc import Result
 from tests.support.reference import ours
+from tests.support.server import Server
 
 SQLITE = ("--db-driver=sqlite", "--sqlite-db=:memory:")
 
@@ -222,7 +223,7 @@ SCRIPTS = {
            local text = io.read("*a")
            io.close(io.input())
            for line in io.lines(name) do assert(line == text) end
-           io.write("> ", text, "\\n")
+           io.write("> " .. text .. "\\n")
            os.remove(name)
         end
         """,
@@ -463,4 +464,29 @@ def test_what_a_script_is_to_itself_is_no_function(tmp_path: Path) -> None:
     (tmp_path / "script.lua").write_text(script)
     result = ours("./script.lua", "--threads=2", "run", cwd=tmp_path)
     assert lines(result) == ["> mainin main chunk"] * 3
+    assert result.status == 0
+
+
+def test_a_finalizer_does_not_get_the_reply_to_a_statement_that_its_worker_waits_for(
+    server: Server, tmp_path: Path
+) -> None:
+    script = """
+        function event(id)
+           collectgarbage()
+           con = sysbench.sql.driver():connect()
+           stmt = con:prepare("SELECT 1")
+           local object = newproxy(true)
+           getmetatable(object).__gc = function()
+              con:query("SELECT 'wrong'")
+              stmt:close()
+              con:disconnect()
+           end
+           object = nil
+           for i = 1, 3 do assert(con:query_row("SELECT " .. id) == tostring(id)) end
+        end
+        function thread_done(id) print("> " .. id) end
+        """
+    result = run(tmp_path, script, *server.args, "--multiplex=1", "--verbosity=5")
+    assert lines(result) == [f"> {i}" for i in range(7)]
+    assert "what a finalizer asks of a connection is left out" in result.stdout
     assert result.status == 0

@@ -5,7 +5,7 @@
 local calls = ...
 declare("types")
 local cast, string_of, typeof, tonumber, type = ffi.cast, ffi.string, ffi.typeof, tonumber, type
-local address, pointer = typeof("uintptr_t"), typeof("const void *")
+local address, pointer, int = typeof("uintptr_t"), typeof("const void *"), typeof("int")
 local connection_type, result_type, statement_type =
    typeof("sql_connection *"), typeof("sql_result *"), typeof("sql_statement *")
 
@@ -27,7 +27,7 @@ local functions = {}
 local function of_worker(name, convert)
    local call = calls[name]
    functions[name] = function(thread_id)
-      local n = call(tonumber(thread_id))
+      local n = call(tonumber(cast(int, thread_id)))
       return convert(n)
    end
 end
@@ -54,7 +54,6 @@ end
 of_worker("sb_worker_ready", is_true)
 of_worker("sb_more_events", is_true)
 of_worker("sb_worker_done", nothing)
-of_worker("sb_team_meet", is_true)
 of_object("db_connection_reconnect", same)
 of_object("db_connection_settle", same)
 of_object("db_connection_close", same)
@@ -67,6 +66,11 @@ of_text("db_query", result)
 of_text("db_prepare", statement)
 of_text("db_bulk_insert_init", same)
 of_text("db_bulk_insert_next", same)
+
+function functions.sb_team_meet()
+   local n = calls.sb_team_meet()
+   return n ~= 0
+end
 
 -- Most events follow each other without a wait.
 local sb_event_next, sb_event_next_at_once = calls.sb_event_next, native("sb_event_next_at_once")
