@@ -7,6 +7,7 @@ The parts, in the order in which they build on each other.
 """
 
 include "base.pxi"          # C types, abi.h, clock
+include "symbols.pxi"       # functions of libraries that are found at run time
 include "shared.pxi"        # memory that worker processes share
 include "log.pxi"           # messages, duplicate suppression
 include "rand.pxi"          # generator, seeding, distributions, strings

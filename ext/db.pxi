@@ -176,10 +176,11 @@ cdef int db_disconnect(void *con) noexcept nogil:
 cdef void connect_failed_with_gil(db_connection *con, object why) noexcept:
     """For a driver's connect: turn a ConnectError (or any exception) into the error record and messages."""
     cdef bytes message, sqlstate
+    number = getattr(why, "number", 0)
     message = str(why).encode("utf-8", "replace")
     sqlstate = getattr(why, "sqlstate", "HY000").encode("ascii", "replace").ljust(5, b"0")
     lines = getattr(why, "lines", ()) or (f"{type(why).__name__}: {why}",)
-    db_set_error(con, getattr(why, "number", 0), sqlstate, message, len(message))
+    db_set_error(con, number, sqlstate, message, len(message))
     if con.say_why:
         for line in lines:
             message = line.encode("utf-8", "replace")

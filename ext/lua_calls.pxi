@@ -24,10 +24,10 @@ cdef struct lua_api:
 
 cdef lua_api lua
 # In the order of the fields.
-cdef const char **lua_names = [
-    b"lua_pcall", b"lua_tonumber", b"lua_tolstring", b"lua_touserdata", b"lua_pushnumber",
-    b"lua_pushlightuserdata", b"lua_pushcclosure", b"lua_createtable", b"lua_setfield", b"lua_gc", NULL,
-]
+_lua_functions = (
+    "pcall", "tonumber", "tolstring", "touserdata", "pushnumber", "pushlightuserdata", "pushcclosure", "createtable",
+    "setfield", "gc",
+)
 
 # Takes its arguments from the stack, as sysbench.waiting.lua passes them.
 ctypedef double (*waiting_call)(lua_State *) noexcept nogil
@@ -117,7 +117,7 @@ cdef double call_bulk_insert_done(lua_State *state) noexcept nogil:
 cdef int lua_waiting_call(lua_State *state) noexcept nogil:
     """A function of Lua's: call the waiting_call that is its upvalue, in which the worker may leave the processor.
 
-    Not in a finalizer, while which the collector does not run: it may be another worker's, and has stopped the rest."""
+    A finalizer, during which the collector does not run, may be another worker's: it keeps the processor."""
     cdef fiber *f = this_fiber()
     cdef waiting_call call = <waiting_call>lua.touserdata(state, LUA_UPVALUE_1)
     cdef double result
@@ -148,16 +148,7 @@ cdef void lua_run_worker(void *state) noexcept nogil:
 def lua_load(bytes module not None) -> bool:
     """Find LuaJIT's functions in a loaded extension module, by its path; whether they are there."""
     cdef void *handle = dlopen(module, RTLD_NOW | RTLD_NOLOAD)
-    cdef void **fields = <void **>&lua
-    cdef int i = 0
-    if handle == NULL:
-        return False
-    while lua_names[i] != NULL:
-        fields[i] = dlsym(handle, lua_names[i])
-        if fields[i] == NULL:
-            return False
-        i += 1
-    return True
+    return handle != NULL and find_functions(handle, &lua, sizeof(lua_api), "lua_", _lua_functions) is None
 
 
 def lua_give_calls(size_t coroutine, bytes name not None) -> None:

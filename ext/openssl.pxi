@@ -5,12 +5,6 @@
 # has it among its libraries. Writing to a closed connection raises SIGPIPE, which a run ignores. The prototypes are
 # those of OpenSSL's manual pages; 1.1.0 and newer have them all.
 
-cdef extern from "<dlfcn.h>" nogil:
-    void *dlopen(const char *, int)
-    void *dlsym(void *, const char *)
-    int RTLD_NOW
-    int RTLD_NOLOAD
-
 cdef enum:
     SSL_ERROR_WANT_READ = 2
     SSL_ERROR_WANT_WRITE = 3
@@ -68,27 +62,20 @@ cdef const openssl_functions *openssl_of(str module) except NULL:
 
     Raises LookupError, whose text goes on after the module's name."""
     cdef openssl_functions *table
-    cdef void **fields
     cdef void *handle
     cdef bytes name = module.encode()
-    cdef uint32_t i
     if module in _openssl_found:
         return <const openssl_functions *><size_t>_openssl_found[module]
-    if len(_openssl_functions) * sizeof(void *) != sizeof(openssl_functions):
-        raise AssertionError("_openssl_functions are not the fields of openssl_functions")
     handle = dlopen(name, RTLD_NOW | RTLD_NOLOAD)
     if handle == NULL:
         raise LookupError("is not loaded")
     table = <openssl_functions *>malloc(sizeof(openssl_functions))
     if table == NULL:
         raise MemoryError()
-    fields = <void **>table
-    for i, function in enumerate(_openssl_functions):
-        name = function.encode()
-        fields[i] = dlsym(handle, name)
-        if fields[i] == NULL:
-            free(table)
-            raise LookupError(f"has no function {function}")
+    missing = find_functions(handle, table, sizeof(openssl_functions), "", _openssl_functions)
+    if missing is not None:
+        free(table)
+        raise LookupError(f"has no function {missing}")
     _openssl_found[module] = <size_t>table
     return table
 

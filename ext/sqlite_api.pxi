@@ -65,18 +65,12 @@ cdef bint sqlite_loaded = False
 
 cdef bint sqlite_fill(void *library) except -1:
     """Fill the table from a library; False if it is not SQLite's."""
-    cdef void **fields = <void **>&sqlite
-    cdef bytes name
     if dlsym(library, b"sqlite3_open_v2") == NULL:
         return False
-    if len(_sqlite_functions) * sizeof(void *) != sizeof(sqlite_functions):
-        raise AssertionError("_sqlite_functions are not the fields of sqlite_functions")
-    for i, function in enumerate(_sqlite_functions):
-        name = f"sqlite3_{function}".encode()
-        fields[i] = dlsym(library, name)
-        if fields[i] == NULL:
-            line = f"the SQLite library has no function {name.decode()}: install SQLite 3.12 or newer"
-            raise ConnectError(0, "HY000", line, (line,))
+    missing = find_functions(library, &sqlite, sizeof(sqlite_functions), "sqlite3_", _sqlite_functions)
+    if missing is not None:
+        line = f"the SQLite library has no function {missing}: install SQLite 3.12 or newer"
+        raise ConnectError(0, "HY000", line, (line,))
     return True
 
 

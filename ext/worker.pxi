@@ -333,7 +333,8 @@ cdef Snapshot read_workers(worker *array):
         for i in range(<unsigned>SB_CNT_MAX):
             totals[i] += sb_load(&w.counters[i])
         if w.counted_by == w:
-            add_buckets(result.counts, w)
+            with nogil:
+                add_buckets(result.counts, w)
         n = sb_load(&w.counters[<int>SB_CNT_TRX])
         events.append(n)
         sums.append(sb_load(&w.latency_sum_ns))

@@ -12,9 +12,10 @@ local index = library.__index
 -- no methods of strings.
 local base = {
    ffi = ffi, jit = jit, assert = assert, error = error, collectgarbage = collectgarbage, getfenv = getfenv,
-   getmetatable = getmetatable, load = load, loadstring = loadstring, pcall = pcall, pairs = pairs, rawequal = rawequal, rawget = rawget, rawset = rawset,
-   select = select, setfenv = setfenv, setmetatable = setmetatable, tonumber = tonumber, tostring = tostring,
-   type = type, unpack = unpack, format = string.format, dump = string.dump, open = io.open, concat = table.concat,
+   getmetatable = getmetatable, load = load, loadstring = loadstring, pcall = pcall, pairs = pairs,
+   rawequal = rawequal, rawget = rawget, rawset = rawset, select = select, setfenv = setfenv,
+   setmetatable = setmetatable, tonumber = tonumber, tostring = tostring, type = type, unpack = unpack,
+   format = string.format, dump = string.dump, open = io.open, concat = table.concat,
    sort = table.sort, byte = string.byte, find = string.find, gmatch = string.gmatch, gsub = string.gsub,
    match = string.match, sub = string.sub,
 }
@@ -92,8 +93,8 @@ end
 -- nothing but their arguments.
 local shared = {
    ["sysbench.failure"] = true, ["sysbench.files"] = true, ["sysbench.histogram"] = true,
-   ["sysbench.members"] = true, ["sysbench.rand"] = true, ["sysbench.sql"] = true, ["sysbench.strings"] = true, ["sysbench.turns"] = true,
-   ["sysbench.workers"] = true,
+   ["sysbench.members"] = true, ["sysbench.rand"] = true, ["sysbench.sql"] = true,
+   ["sysbench.strings"] = true, ["sysbench.turns"] = true, ["sysbench.workers"] = true,
 }
 base.shared_parts = {}
 
